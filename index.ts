@@ -1,0 +1,2 @@
+/** The package's public face. */
+export type { Alert, Disruption, Endpoints, Environment, Injection } from "./testbed/environment.js";
