@@ -220,7 +220,7 @@ const RULES: Rule[] = [
 ];
 
 function podsOf(evidence: Evidence, workload: Workload): PodRow[] {
-  const pattern = new RegExp(`^${escape(workload.name)}(-[a-z0-9]{1,10}-[a-z0-9]{5}|-\\d+)$`);
+  const pattern = new RegExp(`^${escapeRegex(workload.name)}(-[a-z0-9]{1,10}-[a-z0-9]{5}|-\\d+)$`);
   return evidence.pods.filter((pod) => pattern.test(pod.name));
 }
 
@@ -293,6 +293,6 @@ function flagComponent(evidence: Evidence, flag: Flag): string | undefined {
     .sort((a, b) => b.length - a.length)[0];
 }
 
-function escape(text: string): string {
+function escapeRegex(text: string): string {
   return text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
 }
