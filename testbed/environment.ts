@@ -35,6 +35,8 @@ export interface Injection {
 
 /** One disruption: faults injected together, and what must happen after (workloads to restart ...). */
 export interface Disruption {
+  /** Done before the injections (workloads to restart ...). */
+  preInjection?: Injection[];
   injections: Injection[];
   postInjection?: Injection[];
 }
