@@ -1,0 +1,16 @@
+/** Chat-model backends: from `provider:model` to something that can be called. */
+export { loadModelsFile, type ModelEntry, type ModelParameters, type ModelsFile } from "./config.js";
+export {
+  MissingKeyError,
+  MissingPackageError,
+  ModelError,
+  type ModelErrorKind,
+  ModelsFileError,
+  toModelError,
+  UnknownModelError,
+} from "./errors.js";
+export { createMasker } from "./mask.js";
+export { costOf, type Price } from "./price.js";
+export { PROVIDERS, type Provider } from "./providers.js";
+export { DEFAULT_PARAMETERS, type ResolvedModel, type ResolveOptions, resolveModel } from "./registry.js";
+export { DEFAULT_RETRY, type RetryOptions, retryingFetch } from "./retry.js";

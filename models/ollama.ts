@@ -1,0 +1,236 @@
+/** Ollama as a LangChain chat model, over the `ollama` package: tools, streaming, JSON-schema format, token counts. */
+import type { CallbackManagerForLLMRun } from "@langchain/core/callbacks/manager";
+import type { BaseLanguageModelInput } from "@langchain/core/language_models/base";
+import {
+  BaseChatModel,
+  type BaseChatModelCallOptions,
+  type BindToolsInput,
+} from "@langchain/core/language_models/chat_models";
+import { AIMessage, AIMessageChunk, type BaseMessage, type UsageMetadata } from "@langchain/core/messages";
+import { ChatGenerationChunk, type ChatResult } from "@langchain/core/outputs";
+import type { Runnable } from "@langchain/core/runnables";
+import { convertToOpenAITool } from "@langchain/core/utils/function_calling";
+import { type ChatRequest, type ChatResponse, type Message, Ollama, type Tool } from "ollama";
+import type { ModelParameters } from "./config.js";
+import { ModelError } from "./errors.js";
+import { type RetryOptions, retryingFetch } from "./retry.js";
+
+export interface OllamaSettings {
+  model: string;
+  /** `http://127.0.0.1:11434` when absent. */
+  baseUrl?: string;
+  parameters: ModelParameters;
+  /** Ask for a streamed answer also where the caller takes the whole. */
+  streaming?: boolean;
+  headers?: Record<string, string>;
+  retry: RetryOptions;
+}
+
+export interface OllamaCallOptions extends BaseChatModelCallOptions {
+  tools?: Tool[];
+  /** `json`, or a JSON schema that the answer must match. */
+  format?: string | Record<string, unknown>;
+  /** OpenAI's spelling of the same, as LangChain's structured output sends it. */
+  response_format?: { type: string; json_schema?: { schema?: Record<string, unknown> } };
+}
+
+/**
+ * Ollama's default context (a few thousand tokens) silently drops the beginning of an agent's conversation, so a longer
+ * one is asked for unless the user says otherwise.
+ */
+const DEFAULT_NUM_CTX = 32_768;
+
+export class ChatOllama extends BaseChatModel<OllamaCallOptions> {
+  readonly settings: OllamaSettings;
+
+  constructor(settings: OllamaSettings) {
+    super({ maxRetries: 0 });
+    this.settings = settings;
+  }
+
+  /** For code that asks a chat model what it is called. */
+  get model(): string {
+    return this.settings.model;
+  }
+
+  override _llmType(): string {
+    return "ollama";
+  }
+
+  override get callKeys(): string[] {
+    return [...super.callKeys, "tools", "format", "response_format"];
+  }
+
+  override bindTools(
+    tools: BindToolsInput[],
+    kwargs?: Partial<OllamaCallOptions>,
+  ): Runnable<BaseLanguageModelInput, AIMessageChunk, OllamaCallOptions> {
+    const converted = tools.map((tool) => convertToOpenAITool(tool as Parameters<typeof convertToOpenAITool>[0]));
+    return this.withConfig({ ...kwargs, tools: converted as unknown as Tool[] } as Partial<OllamaCallOptions>);
+  }
+
+  override async _generate(
+    messages: BaseMessage[],
+    options: this["ParsedCallOptions"],
+    runManager?: CallbackManagerForLLMRun,
+  ): Promise<ChatResult> {
+    if (this.settings.streaming) {
+      let whole: ChatGenerationChunk | undefined;
+      for await (const chunk of this._streamResponseChunks(messages, options, runManager)) {
+        whole = whole === undefined ? chunk : whole.concat(chunk);
+      }
+      if (whole === undefined) throw new ModelError("Ollama sent an empty stream", { kind: "server" });
+      return { generations: [{ text: whole.text, message: toMessage(whole.message as AIMessageChunk) }] };
+    }
+    const request = this.#request(messages, options);
+    const response = await guard(() => this.#client(options.signal).chat({ ...request, stream: false }));
+    const message = new AIMessage({
+      content: response.message.content ?? "",
+      tool_calls: toolCalls(response.message, 0),
+      usage_metadata: usage(response),
+      additional_kwargs: thinking(response.message),
+      response_metadata: metadata(response),
+    });
+    return { generations: [{ text: response.message.content ?? "", message }] };
+  }
+
+  override async *_streamResponseChunks(
+    messages: BaseMessage[],
+    options: this["ParsedCallOptions"],
+    runManager?: CallbackManagerForLLMRun,
+  ): AsyncGenerator<ChatGenerationChunk> {
+    const request = this.#request(messages, options);
+    const stream = await guard(() => this.#client(options.signal).chat({ ...request, stream: true }));
+    let calls = 0;
+    const parts = stream[Symbol.asyncIterator]();
+    for (;;) {
+      const next = await guard(() => parts.next());
+      if (next.done) return;
+      const part = next.value;
+      const found = toolCalls(part.message, calls);
+      calls += found.length;
+      const text = part.message.content ?? "";
+      const chunk = new ChatGenerationChunk({
+        text,
+        message: new AIMessageChunk({
+          content: text,
+          tool_call_chunks: found.map((call, i) => ({
+            type: "tool_call_chunk" as const,
+            id: call.id,
+            name: call.name,
+            args: JSON.stringify(call.args),
+            index: calls - found.length + i,
+          })),
+          additional_kwargs: thinking(part.message),
+          ...(part.done ? { usage_metadata: usage(part), response_metadata: metadata(part) } : {}),
+        }),
+      });
+      yield chunk;
+      await runManager?.handleLLMNewToken(text, undefined, undefined, undefined, undefined, { chunk });
+    }
+  }
+
+  #request(messages: BaseMessage[], options: this["ParsedCallOptions"]): ChatRequest {
+    const p = this.settings.parameters;
+    const format = options.format ?? formatOf(options.response_format);
+    return {
+      model: this.settings.model,
+      messages: messages.map(toOllama),
+      ...(options.tools === undefined || options.tools.length === 0 ? {} : { tools: options.tools }),
+      ...(format === undefined ? {} : { format }),
+      ...(p.think === undefined ? {} : { think: p.think as boolean | "low" | "medium" | "high" }),
+      options: {
+        num_ctx: p.num_ctx ?? DEFAULT_NUM_CTX,
+        ...(p.temperature === undefined ? {} : { temperature: p.temperature }),
+        ...(p.seed === undefined ? {} : { seed: p.seed }),
+        ...(p.top_p === undefined ? {} : { top_p: p.top_p }),
+        ...(p.top_k === undefined ? {} : { top_k: p.top_k }),
+        ...(p.max_tokens === undefined ? {} : { num_predict: p.max_tokens }),
+        ...(options.stop === undefined ? {} : { stop: options.stop }),
+      },
+    };
+  }
+
+  /** The package cannot abort a request that is not streamed; a client of its own for each call lets our fetch do it. */
+  #client(signal: AbortSignal | undefined): Ollama {
+    const { baseUrl, headers, retry } = this.settings;
+    return new Ollama({
+      ...(baseUrl === undefined ? {} : { host: baseUrl }),
+      ...(headers === undefined ? {} : { headers }),
+      fetch: retryingFetch(signal === undefined ? retry : { ...retry, signal }),
+    } as ConstructorParameters<typeof Ollama>[0]);
+  }
+}
+
+/** An error that Ollama reports inside its stream, or a stream that breaks off, becomes a ModelError; an abort stays one. */
+async function guard<T>(run: () => Promise<T>): Promise<T> {
+  try {
+    return await run();
+  } catch (error) {
+    if (error instanceof ModelError || (error instanceof Error && error.name === "AbortError")) throw error;
+    const message = error instanceof Error ? error.message : String(error);
+    throw new ModelError(`Ollama: ${message}`, { kind: "server", cause: error });
+  }
+}
+
+function formatOf(format: OllamaCallOptions["response_format"]): string | Record<string, unknown> | undefined {
+  if (format === undefined) return undefined;
+  if (format.type === "json_schema") return format.json_schema?.schema ?? "json";
+  return format.type === "json_object" ? "json" : undefined;
+}
+
+function toOllama(message: BaseMessage): Message {
+  const content = message.text;
+  switch (message.getType()) {
+    case "system":
+      return { role: "system", content };
+    case "tool":
+      return { role: "tool", content, ...(message.name === undefined ? {} : { tool_name: message.name }) };
+    case "ai": {
+      const calls = (message as AIMessage).tool_calls ?? [];
+      return {
+        role: "assistant",
+        content,
+        ...(calls.length === 0
+          ? {}
+          : { tool_calls: calls.map((call) => ({ function: { name: call.name, arguments: call.args } })) }),
+      };
+    }
+    default:
+      return { role: "user", content };
+  }
+}
+
+/** Ollama gives its calls no ids; they are numbered from `from`. */
+function toolCalls(message: Message, from: number) {
+  return (message.tool_calls ?? []).map((call, i) => ({
+    type: "tool_call" as const,
+    id: `ollama_${from + i + 1}`,
+    name: call.function.name,
+    args: call.function.arguments ?? {},
+  }));
+}
+
+function usage(response: ChatResponse): UsageMetadata {
+  const input = response.prompt_eval_count ?? 0;
+  const output = response.eval_count ?? 0;
+  return { input_tokens: input, output_tokens: output, total_tokens: input + output };
+}
+
+function thinking(message: Message): Record<string, unknown> {
+  return message.thinking ? { reasoning_content: message.thinking } : {};
+}
+
+function metadata(response: ChatResponse): Record<string, unknown> {
+  return { model_name: response.model, finish_reason: response.done_reason };
+}
+
+function toMessage(chunk: AIMessageChunk): AIMessage {
+  return new AIMessage({
+    content: chunk.content,
+    tool_calls: chunk.tool_calls ?? [],
+    additional_kwargs: chunk.additional_kwargs,
+    response_metadata: chunk.response_metadata,
+    ...(chunk.usage_metadata === undefined ? {} : { usage_metadata: chunk.usage_metadata }),
+  });
+}

@@ -1,0 +1,162 @@
+/**
+ * `fetch` for backends: a time limit for each request, retries with back-off for what may pass, and a ModelError for what
+ * does not. It sits below the backends' own clients, so that all of them retry alike and Retry-After is seen.
+ */
+import { kindOfStatus, ModelError } from "./errors.js";
+
+export interface RetryOptions {
+  /** Retries after the first request. */
+  retries: number;
+  /** Seconds for one request, its answer included; a streamed answer only has to begin in time. */
+  timeoutSeconds: number;
+  /** First pause; each further one is twice as long, up to 30 s, times a random factor in [0.75, 1.25]. */
+  backoffSeconds: number;
+  /** Waits; tests replace it. */
+  sleep?: (ms: number, signal?: AbortSignal) => Promise<void>;
+  /** Aborts what the backend's own client gives no way to abort. */
+  signal?: AbortSignal;
+}
+
+export const DEFAULT_RETRY: RetryOptions = { retries: 4, timeoutSeconds: 120, backoffSeconds: 1 };
+
+const MAX_BACKOFF_MS = 30_000;
+/** A server that asks for more than this is not waited for. */
+const MAX_RETRY_AFTER_MS = 120_000;
+const RETRIED_STATUS = new Set([408, 409, 425, 429, 500, 502, 503, 504, 529]);
+
+/** A `fetch` that retries and throws ModelError on every answer that is not ok. Aborting it rejects with an AbortError. */
+export function retryingFetch(options: RetryOptions): typeof fetch {
+  return async (input, init) => {
+    const signals = [init?.signal, options.signal].filter((s): s is AbortSignal => s instanceof AbortSignal);
+    const outer = signals.length === 0 ? undefined : AbortSignal.any(signals);
+    for (let attempt = 1; ; attempt++) {
+      const result = await request(input, init, outer, options.timeoutSeconds);
+      if (result instanceof Response) return result;
+      const { error, retryAfterMs } = result;
+      const retryable = ["unreachable", "timeout"].includes(error.kind) || RETRIED_STATUS.has(error.status ?? 0);
+      const hopeless = /insufficient[_ ]quota|billing/i.test(error.message) || (retryAfterMs ?? 0) > MAX_RETRY_AFTER_MS;
+      if (!retryable || hopeless || attempt > options.retries) {
+        throw new ModelError(attempt > 1 ? `${error.message} (${attempt} attempts)` : error.message, {
+          kind: error.kind,
+          attempts: attempt,
+          cause: error.cause,
+          ...(error.status === undefined ? {} : { status: error.status }),
+        });
+      }
+      const backoff = Math.min(options.backoffSeconds * 1000 * 2 ** (attempt - 1), MAX_BACKOFF_MS);
+      await (options.sleep ?? sleep)(retryAfterMs ?? backoff * (0.75 + Math.random() / 2), outer);
+    }
+  };
+}
+
+interface Failure {
+  error: ModelError;
+  retryAfterMs?: number;
+}
+
+/** One request: an ok response, or what went wrong. Rejects only when `outer` aborts. */
+async function request(
+  input: Parameters<typeof fetch>[0],
+  init: RequestInit | undefined,
+  outer: AbortSignal | undefined,
+  timeoutSeconds: number,
+): Promise<Response | Failure> {
+  const timeout = new AbortController();
+  const timer = setTimeout(() => timeout.abort(), timeoutSeconds * 1000);
+  const where = place(input);
+  try {
+    const signal = outer === undefined ? timeout.signal : AbortSignal.any([outer, timeout.signal]);
+    const response = await fetch(input, { ...init, signal });
+    if (response.ok && isStream(response)) return response;
+    const body = await response.arrayBuffer();
+    if (response.ok) return new Response(body, { status: response.status, headers: plainHeaders(response.headers) });
+    const message = `${where} answered ${response.status}: ${reason(Buffer.from(body).toString("utf8"), response)}`;
+    const retryAfterMs = retryAfter(response.headers);
+    return {
+      error: new ModelError(message, { kind: kindOfStatus(response.status, message), status: response.status }),
+      ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    };
+  } catch (cause) {
+    if (outer?.aborted) throw cause;
+    if (timeout.signal.aborted) {
+      const error = new ModelError(`${where} gave no answer within ${timeoutSeconds} s`, { kind: "timeout", cause });
+      return { error };
+    }
+    return { error: new ModelError(`cannot reach ${where}: ${networkReason(cause)}`, { kind: "unreachable", cause }) };
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function isStream(response: Response): boolean {
+  return /event-stream|ndjson/.test(response.headers.get("content-type") ?? "");
+}
+
+/** The body is decoded by now: headers that speak of its coding would lie. */
+function plainHeaders(headers: Headers): Headers {
+  const copy = new Headers(headers);
+  for (const name of ["content-encoding", "content-length", "transfer-encoding"]) copy.delete(name);
+  return copy;
+}
+
+function place(input: Parameters<typeof fetch>[0]): string {
+  const text = typeof input === "string" ? input : input instanceof URL ? input.href : input.url;
+  try {
+    const url = new URL(text);
+    return `${url.protocol}//${url.host}`;
+  } catch {
+    return "the backend";
+  }
+}
+
+/** Reason out of an error body: `{error: {message}}`, `{error: "..."}`, `{message}`, or the text itself. */
+function reason(body: string, response: Response): string {
+  let text = body;
+  try {
+    const json = JSON.parse(body) as { error?: unknown; message?: unknown; detail?: unknown };
+    const error = json.error as { message?: unknown; code?: unknown } | string | undefined;
+    const found = typeof error === "object" && error !== null ? error.message : (error ?? json.message ?? json.detail);
+    if (typeof found === "string") text = found;
+    if (typeof error === "object" && error !== null && typeof error.code === "string") text += ` (${error.code})`;
+  } catch {
+    // Not JSON: a proxy's page or plain text.
+  }
+  text = text.replace(/\s+/g, " ").trim();
+  return text === "" ? response.statusText || "no reason given" : text.slice(0, 500);
+}
+
+function networkReason(error: unknown): string {
+  const parts: string[] = [];
+  for (let e: unknown = error, depth = 0; e instanceof Error && depth < 5; e = e.cause, depth++) {
+    if (e instanceof AggregateError && e.errors[0] instanceof Error) parts.push(e.errors[0].message);
+    else if (e.message !== "" && e.message !== "fetch failed") parts.push(e.message);
+  }
+  return parts[0] ?? "connection failed";
+}
+
+/** Milliseconds that Retry-After (seconds or a date) or `retry-after-ms` asks for. */
+function retryAfter(headers: Headers): number | undefined {
+  const ms = Number(headers.get("retry-after-ms") ?? Number.NaN);
+  if (Number.isFinite(ms)) return Math.max(0, ms);
+  const text = headers.get("retry-after")?.trim();
+  if (text === undefined || text === "") return undefined;
+  const seconds = Number(text);
+  if (Number.isFinite(seconds)) return Math.max(0, seconds * 1000);
+  const date = Date.parse(text);
+  return Number.isNaN(date) ? undefined : Math.max(0, date - Date.now());
+}
+
+function sleep(ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const stop = () => {
+      clearTimeout(timer);
+      reject(signal?.reason ?? new DOMException("aborted", "AbortError"));
+    };
+    if (signal?.aborted) return stop();
+    const timer = setTimeout(() => {
+      signal?.removeEventListener("abort", stop);
+      resolve();
+    }, ms);
+    signal?.addEventListener("abort", stop, { once: true });
+  });
+}
