@@ -1,0 +1,28 @@
+/** What is wrong with a PromQL query before it runs. */
+import type { ToolContext } from "../context.js";
+import { didYouMean, listing } from "../suggest.js";
+import { labelNames, type MetricsQuery, metricNames } from "./client.js";
+import { scanPromql } from "./scan.js";
+
+/** Syntax as far as a light reading sees it; then metrics and labels that do not exist. */
+export async function lintMetricsQuery(query: MetricsQuery, context: ToolContext): Promise<string[]> {
+  const { selectors, problems } = scanPromql(query.promql);
+  if (problems.length > 0) return problems;
+  const known = await metricNames(context);
+  const findings: string[] = [];
+  for (const { metric, matchers } of selectors) {
+    if (metric === undefined) continue;
+    if (!known.includes(metric)) {
+      findings.push(`there is no metric "${metric}"${didYouMean(metric, known)}`);
+      continue;
+    }
+    const wanted = matchers.filter((one) => !one.operator.startsWith("!") && one.value !== "");
+    if (wanted.length === 0) continue;
+    const labels = await labelNames(context, metric);
+    for (const { label } of wanted) {
+      if (label === "__name__" || labels.length === 0 || labels.includes(label)) continue;
+      findings.push(`${metric} has no label "${label}"; its labels: ${listing(labels)}`);
+    }
+  }
+  return [...new Set(findings)];
+}

@@ -1,0 +1,66 @@
+/** "Did you mean": names near a wrong one, and names that a question seems to speak of. */
+
+/** Up to `max` of `names` that resemble `wrong`, best first. */
+export function suggest(wrong: string, names: readonly string[], max = 5): string[] {
+  const target = wrong.toLowerCase();
+  const parts = words(target);
+  return names
+    .map((name) => {
+      const lower = name.toLowerCase();
+      const shared = words(lower).filter((part) => parts.includes(part)).length;
+      const distance = editDistance(target, lower, 40);
+      const inside = lower.includes(target) || target.includes(lower) ? 1 : 0;
+      return { name, score: shared * 2 + inside * 3 - (distance / Math.max(target.length, lower.length)) * 4 };
+    })
+    .filter((one) => one.score > -1.6)
+    .sort((a, b) => b.score - a.score || a.name.localeCompare(b.name))
+    .slice(0, max)
+    .map((one) => one.name);
+}
+
+/** `: did you mean a, b or c?`, or nothing where nothing is near. */
+export function didYouMean(wrong: string, names: readonly string[], max = 5): string {
+  const near = suggest(wrong, names, max);
+  return near.length === 0 ? "" : `; did you mean ${near.join(", ")}?`;
+}
+
+/** At most `max` of `names`, those that share words with `question` first, then the rest in order. */
+export function relevant(names: readonly string[], question: string, max: number): string[] {
+  if (names.length <= max) return [...names];
+  const asked = words(question.toLowerCase()).map(stem);
+  const score = (name: string) => words(name.toLowerCase()).filter((part) => asked.includes(stem(part))).length;
+  return names
+    .map((name, i) => ({ name, i, score: score(name) }))
+    .sort((a, b) => b.score - a.score || a.i - b.i)
+    .slice(0, max)
+    .map((one) => one.name);
+}
+
+/** A list for reading: `a, b, c and 12 more`. */
+export function listing(names: readonly string[], max = 20): string {
+  if (names.length <= max) return names.join(", ");
+  return `${names.slice(0, max).join(", ")} and ${names.length - max} more`;
+}
+
+function words(text: string): string[] {
+  return text.split(/[^a-z0-9]+/).filter((part) => part.length > 1);
+}
+
+function stem(word: string): string {
+  return word.replace(/(ies|es|s)$/, "");
+}
+
+/** Levenshtein distance, at most `limit`. */
+function editDistance(a: string, b: string, limit: number): number {
+  if (Math.abs(a.length - b.length) >= limit) return limit;
+  let previous = Array.from({ length: b.length + 1 }, (_, i) => i);
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const change = previous[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1);
+      row.push(Math.min(change, previous[j]! + 1, row[j - 1]! + 1));
+    }
+    previous = row;
+  }
+  return Math.min(previous[b.length]!, limit);
+}
