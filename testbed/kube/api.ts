@@ -9,7 +9,10 @@ import type { GroupResource, KubeObject, WatchEvent } from "./objects.js";
 export interface WriteOptions {
   /** Field manager written to managedFields, e.g. `kube-controller-manager`. */
   manager?: string;
-  /** Writes only that part of the object: `status`, `scale`, ... */
+  /**
+   * Writes only that part of the object: `status` (with metadata.annotations, as a real server lets controllers do),
+   * `scale`, `binding` (a pod's spec.nodeName and conditions), `finalize` (a namespace's spec.finalizers).
+   */
   subresource?: string;
 }
 
@@ -30,6 +33,8 @@ export interface EventDetail {
   host?: string;
   /** e.g. `spec.containers{nginx}`. */
   fieldPath?: string;
+  /** Set by those who report through events.k8s.io (the scheduler: `Binding`, `Scheduling`): `eventTime`, no counts. */
+  action?: string;
 }
 
 export interface KubeApi {

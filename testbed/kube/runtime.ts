@@ -29,6 +29,11 @@ export interface ContainerRuntime {
   start(ref: ContainerRef): StartPlan;
   /** Probe result; `message` goes into the Unhealthy event. Called at the probe's own period. */
   probe(ref: ContainerRef, kind: "liveness" | "readiness" | "startup", probe: any): { ok: boolean; message?: string };
+  /**
+   * How long the container goes on after SIGTERM, milliseconds; at most the pod's grace period. Without it a container
+   * ends within a second.
+   */
+  terminationMs?(ref: ContainerRef): number | undefined;
   /** Called once when the container has stopped (exit, crash, kill). */
   stopped?(ref: ContainerRef): void;
   /** Cores and bytes in use now, for metrics.k8s.io and cAdvisor; undefined before the first sample. */
@@ -46,6 +51,11 @@ export interface Kubelet {
     container: string,
     exit: { code: number; reason?: "Error" | "OOMKilled"; message?: string },
   ): void;
+  /**
+   * The node falls silent (`down`), or comes back: its pods stop being served, and the cluster notices after the usual
+   * grace period.
+   */
+  nodeDown(node: string, down: boolean): void;
 }
 
 /** Every image exists, every container runs for ever, every probe passes, no logs. */
