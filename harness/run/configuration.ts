@@ -1,0 +1,62 @@
+/** What a run is: everything that may change its results, as plain data. */
+import { createHash } from "node:crypto";
+import type { AgentOptions, Limits, ProtocolName } from "../../agents/agent.js";
+import type { Scenario } from "../scenario/index.js";
+import type { VerificationWindow } from "../score/index.js";
+
+export interface RunConfiguration {
+  /** Content hashes, so that a changed scenario is not mistaken for the one that was run. */
+  scenarios: { id: string; hash: string }[];
+  /** As the user named it. */
+  model: string;
+  protocol: ProtocolName;
+  /** Trials of each scenario. */
+  trials: number;
+  /** Seed of the environments. All trials of a run see the same environment; what varies is the model. */
+  seed: string;
+  /** Environment seconds that pass at each step of an agent. */
+  step_seconds: number;
+  /** Environment seconds to wait for the triggering alerts. */
+  alert_timeout_seconds: number;
+  verification: VerificationWindow;
+  /** Of each task. */
+  limits: Limits;
+  options: AgentOptions;
+}
+
+/** First 16 hexadecimal digits of the SHA-256 of the scenario's content. */
+export function scenarioHash(scenario: Scenario): string {
+  return createHash("sha256").update(JSON.stringify(scenario)).digest("hex").slice(0, 16);
+}
+
+/** Fields that `--resume` may change: more trials, more scenarios. What is stored stays valid. */
+const MAY_DIFFER = new Set(["trials", "scenarios"]);
+
+/** What keeps a run from being resumed, one line a field; empty when nothing does. */
+export function differences(stored: RunConfiguration, wanted: RunConfiguration): string[] {
+  const found: string[] = [];
+  for (const { id, hash } of wanted.scenarios) {
+    const before = stored.scenarios.find((scenario) => scenario.id === id);
+    if (before && before.hash !== hash) found.push(`scenario ${id} has changed (${before.hash} -> ${hash})`);
+  }
+  const compare = (a: unknown, b: unknown, path: string): void => {
+    if (MAY_DIFFER.has(path)) return;
+    if (isObject(a) && isObject(b)) {
+      for (const key of new Set([...Object.keys(a), ...Object.keys(b)])) {
+        compare(a[key], b[key], path ? `${path}.${key}` : key);
+      }
+      return;
+    }
+    if (JSON.stringify(a) !== JSON.stringify(b)) found.push(`${path}: ${show(a)} -> ${show(b)}`);
+  };
+  compare(stored, wanted, "");
+  return found;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return value !== null && typeof value === "object" && !Array.isArray(value);
+}
+
+function show(value: unknown): string {
+  return value === undefined ? "none" : JSON.stringify(value);
+}
