@@ -1,0 +1,110 @@
+/** One log line on its way through a pipeline: its text, and its labels by where they came from. */
+import type { LogEntry, StreamLabels } from "../../logs.js";
+
+export const ERROR_LABEL = "__error__";
+export const ERROR_DETAILS_LABEL = "__error_details__";
+
+/** A stage: changes the line, says whether it is kept. */
+export type LineStage = (line: LineContext) => boolean;
+
+/**
+ * Labels come from the stream, from the entry's own fields (Loki's structured metadata: `detected_level`, `trace_id`,
+ * `span_id`), and from parsers. One context serves many lines: `reset` starts the next.
+ */
+export class LineContext {
+  text = "";
+  timeMs = 0;
+  #stream: StreamLabels = {};
+  #metadata: Record<string, string> = {};
+  /** Labels that stages set; undefined for those that they dropped. */
+  #changes = new Map<string, string | undefined>();
+
+  reset(stream: StreamLabels, entry: LogEntry): void {
+    this.#stream = stream;
+    this.text = entry.line;
+    this.timeMs = entry.timeMs;
+    this.#metadata = metadataOf(entry);
+    if (this.#changes.size > 0) this.#changes.clear();
+  }
+
+  /** True while no stage has touched the labels. */
+  get unchanged(): boolean {
+    return this.#changes.size === 0;
+  }
+
+  get(name: string): string | undefined {
+    if (this.#changes.has(name)) return this.#changes.get(name);
+    return this.#metadata[name] ?? this.#stream[name];
+  }
+
+  set(name: string, value: string): void {
+    this.#changes.set(name, value);
+  }
+
+  delete(name: string): void {
+    this.#changes.set(name, undefined);
+  }
+
+  /** Sets a label that a parser found; one that the stream has already gets the suffix `_extracted`. */
+  extract(name: string, value: string): void {
+    const taken = this.#stream[name] !== undefined || this.#metadata[name] !== undefined;
+    this.#changes.set(taken ? `${name}_extracted` : name, value);
+  }
+
+  get error(): string | undefined {
+    return this.#changes.get(ERROR_LABEL);
+  }
+
+  fail(kind: string, details: string): void {
+    this.#changes.set(ERROR_LABEL, kind);
+    this.#changes.set(ERROR_DETAILS_LABEL, details);
+  }
+
+  /** All labels, by name. */
+  labels(): Record<string, string> {
+    const merged: Record<string, string> = { ...this.#stream, ...this.#metadata };
+    for (const [name, value] of this.#changes) {
+      if (value === undefined || value === "") delete merged[name];
+      else merged[name] = value;
+    }
+    const sorted: Record<string, string> = {};
+    for (const name of Object.keys(merged).sort()) sorted[name] = merged[name]!;
+    return sorted;
+  }
+
+  /** The labels by where they came from, for Loki's `categorize-labels` encoding. */
+  categories(): {
+    stream: Record<string, string>;
+    structuredMetadata: Record<string, string>;
+    parsed: Record<string, string>;
+  } {
+    const stream: Record<string, string> = {};
+    const structuredMetadata: Record<string, string> = {};
+    const parsed: Record<string, string> = {};
+    for (const [name, value] of Object.entries(this.labels())) {
+      if (this.#changes.has(name)) parsed[name] = value;
+      else if (this.#metadata[name] !== undefined) structuredMetadata[name] = value;
+      else stream[name] = value;
+    }
+    return { stream, structuredMetadata, parsed };
+  }
+}
+
+const NO_METADATA: Record<string, string> = {};
+const LEVEL_ONLY: Readonly<Record<string, Record<string, string>>> = {
+  DEBUG: { detected_level: "debug" },
+  INFO: { detected_level: "info" },
+  WARN: { detected_level: "warn" },
+  ERROR: { detected_level: "error" },
+  FATAL: { detected_level: "fatal" },
+};
+
+/** What Loki would hold as structured metadata of the entry. */
+export function metadataOf(entry: LogEntry): Record<string, string> {
+  const level = entry.severity === undefined ? NO_METADATA : LEVEL_ONLY[entry.severity]!;
+  if (entry.traceId === undefined && entry.spanId === undefined) return level;
+  const metadata = { ...level };
+  if (entry.traceId !== undefined) metadata.trace_id = entry.traceId;
+  if (entry.spanId !== undefined) metadata.span_id = entry.spanId;
+  return metadata;
+}
