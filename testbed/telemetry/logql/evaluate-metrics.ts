@@ -1,12 +1,12 @@
 /** Metric queries: the tree of aggregations and operations over range aggregations. */
 import type { LogStore } from "../logs.js";
+import { goRegex } from "../regex.js";
 import { aggregate } from "./aggregate.js";
 import type { MetricExpr } from "./ast.js";
 import { evaluateBinary } from "./binary.js";
 import { LogQLEvaluationError } from "./errors.js";
 import type { QueryStats } from "./evaluate-logs.js";
 import { evaluateRange, type LabelNeeds } from "./evaluate-range.js";
-import { compileRegexp } from "./regexp.js";
 import { labelsKey } from "./select.js";
 import type { Steps, Value, VectorSeries } from "./vector.js";
 
@@ -60,7 +60,7 @@ function needsOf(expr: Extract<MetricExpr, { type: "aggregate" }>, outer: LabelN
 }
 
 function labelReplace(expr: Extract<MetricExpr, { type: "labelReplace" }>, input: VectorSeries[]): VectorSeries[] {
-  const pattern = compileRegexp(expr.pattern, { anchored: true });
+  const pattern = goRegex(expr.pattern, { anchored: true });
   const seen = new Set<string>();
   return input.map(({ labels, points }) => {
     const match = pattern.exec(labels[expr.src] ?? "");

@@ -10,7 +10,6 @@ export type { Expr, LogExpr, MetricExpr, StreamMatcher } from "./ast.js";
 export { LogQLEvaluationError, LogQLParseError } from "./errors.js";
 export type { LogLine, LogStreamResult, QueryStats } from "./evaluate-logs.js";
 export { parseQuery, parseStreamSelector } from "./parse.js";
-export { RegexpError } from "./regexp.js";
 export { printLabels, selectStreams } from "./select.js";
 export { parseDuration } from "./units.js";
 

@@ -1,10 +1,11 @@
 /** The log part of the grammar: selector and pipeline. */
+
+import { goRegex, RegexError } from "../regex.js";
 import type { LabelAssignment, LabelFilter, LineFilterOp, LogExpr, NumberOp, Stage, StreamMatcher } from "./ast.js";
 import type { Cursor } from "./cursor.js";
 import { LogQLParseError } from "./errors.js";
 import { compilePattern, compilePatternFilter } from "./pipeline/pattern.js";
 import { parseTemplate } from "./pipeline/template.js";
-import { compileRegexp, groupNames, RegexpError } from "./regexp.js";
 
 const MATCH_OPS = ["=", "!=", "=~", "!~"];
 const LINE_FILTER_OPS = ["|=", "!=", "|~", "!~", "|>", "!>"];
@@ -43,7 +44,7 @@ export function parseSelector(cursor: Cursor): StreamMatcher[] {
 export function checkSelector(matchers: readonly StreamMatcher[]): void {
   const selective = matchers.some((matcher) => {
     if (matcher.op === "=") return matcher.value !== "";
-    if (matcher.op === "=~") return !compileRegexp(matcher.value, { anchored: true, flags: "s" }).test("");
+    if (matcher.op === "=~") return !goRegex(matcher.value, { anchored: true, dotAll: true }).test("");
     return false;
   });
   if (!selective) {
@@ -62,9 +63,9 @@ function checkRegexp(cursor: Cursor, matcher: StreamMatcher): void {
 function checkPattern(cursor: Cursor, pattern: string, options?: { anchored?: boolean }): void {
   const token = cursor.peek(-1);
   try {
-    compileRegexp(pattern, options);
+    goRegex(pattern, options);
   } catch (error) {
-    if (error instanceof RegexpError) cursor.failWith(error.message, token);
+    if (error instanceof RegexError) cursor.failWith(error.message, token);
     throw error;
   }
 }
@@ -119,6 +120,11 @@ function parseIp(cursor: Cursor): string {
   const range = cursor.expect("STRING").text;
   cursor.expect(")");
   return range;
+}
+
+/** Names of the capture groups, in order. */
+function groupNames(pattern: string): string[] {
+  return [...pattern.matchAll(/\(\?P?<([A-Za-z_]\w*)>/g)].map((match) => match[1]!);
 }
 
 function parseStage(cursor: Cursor): Stage {

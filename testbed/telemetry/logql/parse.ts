@@ -1,4 +1,6 @@
 /** LogQL's parser: text to syntax tree. The log part stands in parse-log.ts. */
+
+import { goRegex } from "../regex.js";
 import type {
   BinaryExpr,
   BinaryOp,
@@ -18,7 +20,6 @@ import { Cursor } from "./cursor.js";
 import { LogQLParseError } from "./errors.js";
 import { tokenize } from "./lexer.js";
 import { checkSelector, parseLabelFilter, parseLogExpr, parsePipeline, parseSelector } from "./parse-log.js";
-import { compileRegexp } from "./regexp.js";
 
 /** What each range function asks: an unwrap, a parameter; whether it may group. */
 const RANGE_OPS: Readonly<
@@ -223,7 +224,7 @@ function parseLabelReplace(cursor: Cursor): MetricExpr {
   cursor.expect(")");
   const [dst, replacement, src, pattern] = texts as [string, string, string, string];
   try {
-    compileRegexp(pattern, { anchored: true });
+    goRegex(pattern, { anchored: true });
   } catch {
     cursor.failWith(`invalid regex in label_replace: ${pattern}`, token);
   }

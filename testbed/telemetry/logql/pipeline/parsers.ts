@@ -1,6 +1,7 @@
 /** Parser stages: json, logfmt, regexp, pattern, unpack. Each turns the line's text into labels. */
+
+import { goRegex } from "../../regex.js";
 import type { Stage } from "../ast.js";
-import { compileRegexp } from "../regexp.js";
 import type { LineContext, LineStage } from "./line.js";
 import { compilePattern } from "./pattern.js";
 
@@ -141,7 +142,7 @@ function unquote(quoted: string): string {
 }
 
 export function regexpStage(pattern: string): LineStage {
-  const expression = compileRegexp(pattern);
+  const expression = goRegex(pattern);
   return (line) => {
     const groups = expression.exec(line.text)?.groups;
     if (groups === undefined) return true;

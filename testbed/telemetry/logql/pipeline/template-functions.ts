@@ -1,5 +1,5 @@
 /** Functions of line_format and label_format templates. */
-import { compileRegexp } from "../regexp.js";
+import { goRegex } from "../../regex.js";
 import { parseBytes, parseDuration } from "../units.js";
 import type { LineContext } from "./line.js";
 
@@ -150,10 +150,10 @@ export const TEMPLATE_FUNCTIONS: Readonly<Record<string, TemplateFunction>> = {
   hasPrefix: subjectLast((value, part) => value.startsWith(text(part))),
   hasSuffix: subjectLast((value, part) => value.endsWith(text(part))),
   regexReplaceAll: ([pattern, value, to]) =>
-    text(value).replace(compileRegexp(text(pattern), { flags: "g" }), replacement(to)),
+    text(value).replace(goRegex(text(pattern), { flags: "g" }), replacement(to)),
   regexReplaceAllLiteral: ([pattern, value, to]) =>
-    text(value).replace(compileRegexp(text(pattern), { flags: "g" }), () => text(to)),
-  count: subjectLast((value, pattern) => value.match(compileRegexp(text(pattern), { flags: "g" }))?.length ?? 0),
+    text(value).replace(goRegex(text(pattern), { flags: "g" }), () => text(to)),
+  count: subjectLast((value, pattern) => value.match(goRegex(text(pattern), { flags: "g" }))?.length ?? 0),
   urlencode: ([value]) => encodeURIComponent(text(value)).replaceAll("%20", "+"),
   urldecode: ([value]) => decodeURIComponent(text(value).replaceAll("+", " ")),
   b64enc: ([value]) => Buffer.from(text(value)).toString("base64"),
