@@ -1,0 +1,160 @@
+/** One request at a time to the API server; errors become `ApiError`, writes go past the wall first. */
+import http from "node:http";
+import https from "node:https";
+import { ApiError, KubectlError, type Status } from "../errors.js";
+import { type Connection, connect } from "./connection.js";
+
+export interface ApiRequest {
+  method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+  path: string;
+  query?: Record<string, string | undefined>;
+  accept?: string;
+  body?: unknown;
+  contentType?: string;
+}
+
+export interface RestOptions {
+  kubeconfig: string;
+  signal?: AbortSignal;
+  /** Seconds before a request is given up. */
+  timeout?: number;
+  /** Throws when a request that changes something is not allowed. */
+  wall?: (method: string, path: string) => void;
+  /** Gets the text of the server's `Warning` headers, each once. */
+  warn?: (text: string) => void;
+}
+
+export const JSON_TYPE = "application/json";
+export const MERGE_PATCH = "application/merge-patch+json";
+export const STRATEGIC_PATCH = "application/strategic-merge-patch+json";
+export const JSON_PATCH = "application/json-patch+json";
+export const APPLY_PATCH = "application/apply-patch+yaml";
+
+function networkError(error: NodeJS.ErrnoException, server: string): Error {
+  const { host } = new URL(server);
+  if (error.name === "AbortError") return error;
+  if (error.code === "ECONNREFUSED")
+    return new KubectlError(
+      `The connection to the server ${host} was refused - did you specify the right host or port?`,
+    );
+  return new KubectlError(`Unable to connect to the server: ${error.message}`);
+}
+
+export class RestClient {
+  private connection: Promise<Connection> | undefined;
+  private readonly warned = new Set<string>();
+  readonly options: RestOptions;
+
+  constructor(options: RestOptions) {
+    this.options = options;
+  }
+
+  /** The same connection for one command, with its own wall, warnings and abort signal. */
+  with(options: Partial<RestOptions>): RestClient {
+    const client = new RestClient({ ...this.options, ...options });
+    client.connection = this.open();
+    return client;
+  }
+
+  private open(): Promise<Connection> {
+    this.connection ??= connect(this.options.kubeconfig);
+    return this.connection;
+  }
+
+  /** The namespace of the kubeconfig's context. */
+  async namespace(): Promise<string> {
+    return (await this.open()).namespace;
+  }
+
+  async server(): Promise<string> {
+    return (await this.open()).server;
+  }
+
+  async close(): Promise<void> {
+    (await this.connection?.catch(() => undefined))?.close();
+    this.connection = undefined;
+  }
+
+  /**
+   * Sends a request and gives the body as text.
+   *
+   * @throws ApiError for an answer of 400 and more, KubectlError when there is no answer
+   */
+  async text(request: ApiRequest): Promise<string> {
+    const method = request.method ?? "GET";
+    if (method !== "GET") this.options.wall?.(method, request.path);
+    const connection = await this.open();
+    const url = new URL(connection.server + request.path);
+    for (const [name, value] of Object.entries(request.query ?? {}))
+      if (value !== undefined && value !== "") url.searchParams.set(name, value);
+    const body =
+      request.body === undefined
+        ? undefined
+        : typeof request.body === "string"
+          ? request.body
+          : JSON.stringify(request.body);
+    const base = await connection.options();
+    const headers: http.OutgoingHttpHeaders = {
+      ...(base.headers as http.OutgoingHttpHeaders),
+      Accept: request.accept ?? JSON_TYPE,
+      "User-Agent": "itbench-kubectl",
+    };
+    if (body !== undefined) {
+      headers["Content-Type"] = request.contentType ?? JSON_TYPE;
+      headers["Content-Length"] = Buffer.byteLength(body);
+    }
+    const send = url.protocol === "https:" ? https.request : http.request;
+    return await new Promise<string>((resolve, reject) => {
+      const fail = (error: Error) => reject(networkError(error as NodeJS.ErrnoException, connection.server));
+      const outgoing = send(
+        url,
+        { ...base, method, headers, signal: this.options.signal, timeout: (this.options.timeout ?? 60) * 1000 },
+        (response) => {
+          const chunks: Buffer[] = [];
+          response.on("data", (chunk: Buffer) => chunks.push(chunk));
+          response.on("error", fail);
+          response.on("end", () => {
+            const text = Buffer.concat(chunks).toString("utf8");
+            this.warnings(response.headersDistinct.warning ?? []);
+            const code = response.statusCode ?? 0;
+            if (code < 400) resolve(text);
+            else reject(new ApiError(statusOf(code, text)));
+          });
+        },
+      );
+      outgoing.on("timeout", () => outgoing.destroy(new Error("the server gave no answer in time")));
+      outgoing.on("error", fail);
+      outgoing.end(body);
+    });
+  }
+
+  async json<T = any>(request: ApiRequest): Promise<T> {
+    const text = await this.text(request);
+    try {
+      return JSON.parse(text) as T;
+    } catch {
+      throw new KubectlError(`error: the server's answer to ${request.path} is not JSON: ${text.slice(0, 200)}`);
+    }
+  }
+
+  private warnings(headers: string[]): void {
+    for (const header of headers)
+      for (const match of header.matchAll(/299 \S+ "((?:[^"\\]|\\.)*)"/g)) {
+        const text = (match[1] as string).replace(/\\(.)/g, "$1");
+        if (this.warned.has(text)) continue;
+        this.warned.add(text);
+        this.options.warn?.(text);
+      }
+  }
+}
+
+function statusOf(code: number, text: string): Status {
+  try {
+    const parsed = JSON.parse(text) as Status;
+    if (parsed.kind === "Status") return { ...parsed, code: parsed.code ?? code };
+  } catch {
+    // Not a Status: a proxy or a missing path answered in plain text.
+  }
+  if (code === 404) return { code, reason: "NotFound", message: "the server could not find the requested resource" };
+  return { code, reason: "InternalError", message: text.trim() || `the server answered ${code}` };
+}

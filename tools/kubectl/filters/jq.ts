@@ -1,0 +1,104 @@
+/**
+ * jq, the real one compiled to WebAssembly (jq-web), in a worker of its own: it has a file system of its own without
+ * ours, and a program that never ends is stopped.
+ */
+import { createRequire } from "node:module";
+import { Worker } from "node:worker_threads";
+import { type Filter, FilterError, type FilterResult } from "./filter.js";
+
+const TIMEOUT_MS = 5_000;
+const PLAIN = "rcsSnejaC";
+const LONG = new Set([
+  "raw-output",
+  "compact-output",
+  "slurp",
+  "sort-keys",
+  "null-input",
+  "exit-status",
+  "join-output",
+  "ascii-output",
+  "tab",
+  "raw-input",
+  "raw-output0",
+  "color-output",
+  "monochrome-output",
+  "unbuffered",
+]);
+
+/** Runs in the worker; plain text so that it needs no file of its own in the built package. */
+const SOURCE = `
+const { parentPort, workerData } = require("node:worker_threads");
+require(workerData.module).then((jq) => {
+  try {
+    parentPort.postMessage({ stdout: jq.raw(workerData.input, workerData.program, workerData.flags), code: 0 });
+  } catch (error) {
+    parentPort.postMessage({ stdout: error.stdout || "", stderr: error.stderr || String(error.message || error), code: error.exitCode || 5 });
+  }
+}, (error) => parentPort.postMessage({ stdout: "", stderr: String(error), code: 5 }));
+`;
+
+function readArguments(args: readonly string[]): { program: string; flags: string[] } {
+  const flags: string[] = [];
+  let program: string | undefined;
+  for (let i = 0; i < args.length; i++) {
+    const arg = args[i] as string;
+    if (arg === "--arg" || arg === "--argjson") {
+      const [name, value] = [args[++i], args[++i]];
+      if (name === undefined || value === undefined) throw new FilterError(`jq: ${arg} takes two parameters`);
+      flags.push(arg, name, value);
+    } else if (arg === "--indent") flags.push(arg, args[++i] ?? "2");
+    else if (arg.startsWith("--") && LONG.has(arg.slice(2))) flags.push(arg);
+    else if (/^-[A-Za-z]+$/.test(arg)) {
+      for (const letter of arg.slice(1))
+        if (!PLAIN.includes(letter) && !"MR".includes(letter))
+          throw new FilterError(`jq: the option -${letter} is not available here`);
+      flags.push(arg.replace("C", "M"));
+    } else if (arg.startsWith("-") && arg !== "-") throw new FilterError(`jq: the option ${arg} is not available here`);
+    else if (program === undefined) program = arg;
+    else throw new FilterError(`jq: files cannot be read here (${arg}): only what comes through the pipe`);
+  }
+  return { program: program ?? ".", flags };
+}
+
+export const jq: Filter = {
+  name: "jq",
+  async run(args, input): Promise<FilterResult> {
+    const { program, flags } = readArguments(args);
+    const worker = new Worker(SOURCE, {
+      eval: true,
+      env: {},
+      workerData: { module: modulePath("jq-web"), input, program, flags },
+      resourceLimits: { maxOldGenerationSizeMb: 128 },
+    });
+    try {
+      const result = await new Promise<FilterResult>((resolve, reject) => {
+        const timer = setTimeout(
+          () => reject(new FilterError(`jq: the program did not end within ${TIMEOUT_MS / 1000} s`, 5)),
+          TIMEOUT_MS,
+        );
+        timer.unref();
+        worker.once("message", (message) => {
+          clearTimeout(timer);
+          resolve(message);
+        });
+        worker.once("error", (error) => {
+          clearTimeout(timer);
+          reject(new FilterError(`jq: ${error.message}`, 5));
+        });
+      });
+      return {
+        ...result,
+        stdout:
+          result.stdout === "" || result.stdout.endsWith("\n") || flags.includes("-j")
+            ? result.stdout
+            : `${result.stdout}\n`,
+      };
+    } finally {
+      await worker.terminate();
+    }
+  },
+};
+
+function modulePath(module: string): string {
+  return createRequire(import.meta.url).resolve(module);
+}

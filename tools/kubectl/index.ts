@@ -1,0 +1,10 @@
+/**
+ * The agents' kubectl: parses the command itself, never through a shell, judges it, and speaks REST (`builtin`) or
+ * starts the real program (`native`).
+ */
+export { type Pipeline, parseCommandLine, type Unparsed } from "./command-line.js";
+export { ApiError, KubectlError } from "./errors.js";
+export { filterNames } from "./filters/index.js";
+export { guard, type Policy, type Verdict } from "./guard.js";
+export { KubectlMissingError } from "./native.js";
+export { Kubectl, type KubectlOptions, type KubectlResult, runKubectl } from "./run.js";
