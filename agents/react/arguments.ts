@@ -1,0 +1,120 @@
+/** What a model gave as a tool's arguments, brought into the form that the tool's schema wants where that is plain. */
+import { jsonrepair } from "jsonrepair";
+import type { ZodIssue, ZodTypeAny } from "zod";
+
+export type Checked = { ok: true; args: Record<string, unknown> } | { ok: false; problems: string[] };
+
+/** Checks `args` against `schema`; numbers and booleans in quotes, JSON in a string and needless nulls are mended. */
+export function checkArguments(schema: ZodTypeAny, args: unknown): Checked {
+  let value = unwrap(schema, args);
+  for (let round = 0; round < 8; round++) {
+    const result = schema.safeParse(value);
+    if (result.success) return { ok: true, args: result.data as Record<string, unknown> };
+    const mended = result.error.issues.reduce((current, issue) => mend(current, issue), value);
+    if (mended === value) return { ok: false, problems: result.error.issues.map(describe) };
+    value = mended;
+  }
+  const result = schema.safeParse(value);
+  return result.success
+    ? { ok: true, args: result.data as Record<string, unknown> }
+    : { ok: false, problems: result.error.issues.map(describe) };
+}
+
+/** Name of the field that a bare text most likely means: the first one that takes a string, the required ones first. */
+export function mainField(schema: ZodTypeAny): string | undefined {
+  const shape = (schema as { shape?: Record<string, ZodTypeAny> }).shape;
+  if (shape === undefined) return undefined;
+  const strings = Object.entries(shape).filter(([, field]) => field.safeParse("text").success);
+  const required = strings.find(([, field]) => !field.isOptional());
+  return (required ?? strings[0])?.[0];
+}
+
+/** Arguments wrapped in one more layer (`{"input": {...}}`), or given as JSON text, are taken out of it. */
+function unwrap(schema: ZodTypeAny, args: unknown): unknown {
+  let value = typeof args === "string" ? (parse(args) ?? args) : args;
+  if (typeof value === "string") {
+    const field = mainField(schema);
+    return field === undefined ? value : { [field]: value };
+  }
+  if (typeof value !== "object" || value === null) return value ?? {};
+  const shape = (schema as { shape?: Record<string, unknown> }).shape ?? {};
+  const keys = Object.keys(value);
+  const only = keys[0];
+  if (
+    keys.length === 1 &&
+    only !== undefined &&
+    !(only in shape) &&
+    /^(input|args|arguments|parameters|kwargs)$/.test(only)
+  ) {
+    const inner = (value as Record<string, unknown>)[only];
+    value = typeof inner === "string" ? (parse(inner) ?? value) : inner;
+  }
+  return value;
+}
+
+function mend(root: unknown, issue: ZodIssue): unknown {
+  if (issue.code !== "invalid_type" || issue.path.length === 0) return root;
+  const copy = structuredClone(root);
+  let holder: any = copy;
+  for (const key of issue.path.slice(0, -1)) holder = holder?.[key];
+  const key = issue.path.at(-1)!;
+  const value: unknown = holder?.[key];
+  if (holder === undefined || holder === null) return root;
+  if (issue.received === "null") {
+    delete holder[key];
+    return copy;
+  }
+  if (issue.expected === "string" && ["number", "boolean"].includes(issue.received)) {
+    holder[key] = String(value);
+    return copy;
+  }
+  if (issue.expected === "string" && ["array", "object"].includes(issue.received)) {
+    holder[key] = JSON.stringify(value);
+    return copy;
+  }
+  if (issue.expected === "array" && issue.received === "object") {
+    holder[key] = [value];
+    return copy;
+  }
+  if (typeof value !== "string") return root;
+  if (issue.expected === "number" && value.trim() !== "" && Number.isFinite(Number.parseFloat(value))) {
+    holder[key] = Number.parseFloat(value);
+    return copy;
+  }
+  if (issue.expected === "boolean" && /^(true|false|yes|no)$/i.test(value.trim())) {
+    holder[key] = /^(true|yes)$/i.test(value.trim());
+    return copy;
+  }
+  if (issue.expected === "array" || issue.expected === "object") {
+    const parsed = parse(value);
+    if (parsed !== undefined && typeof parsed === "object") {
+      holder[key] = parsed;
+      return copy;
+    }
+    if (issue.expected === "array") {
+      holder[key] = value.trim() === "" ? [] : [value];
+      return copy;
+    }
+  }
+  return root;
+}
+
+/** JSON text that holds an object or a list; repaired where that helps. */
+function parse(text: string): object | undefined {
+  if (!/^\s*[[{]/.test(text)) return undefined;
+  for (const read of [JSON.parse, (t: string) => JSON.parse(jsonrepair(t))]) {
+    try {
+      const value: unknown = read(text);
+      if (typeof value === "object" && value !== null) return value;
+    } catch {
+      // The next reading may do better.
+    }
+  }
+  return undefined;
+}
+
+function describe(issue: ZodIssue): string {
+  const where = issue.path.length === 0 ? "" : `${issue.path.join(".")}: `;
+  if (issue.code === "invalid_type" && issue.received === "undefined") return `${where}is missing (${issue.expected})`;
+  return `${where}${issue.message.replace(/^Expected/, "expected")}`;
+}

@@ -1,0 +1,17 @@
+/** The tools that agents are given. Each is a factory that takes the context of one task. */
+export {
+  type Ask,
+  type QuerySteps,
+  type RunQuery,
+  type ToolContext,
+  ToolFailure,
+  UnreadableQueryError,
+} from "./context.js";
+export type { ToolClock, ToolEndpoints } from "./endpoints.js";
+export { createNl2Alerts } from "./nl2alerts/index.js";
+export { createNl2Kubectl } from "./nl2kubectl/index.js";
+export { createNl2Logs } from "./nl2logs/index.js";
+export { createNl2Metrics } from "./nl2metrics/index.js";
+export { createNl2Traces } from "./nl2traces/index.js";
+export { createSummarize } from "./summarize/index.js";
+export { createWait } from "./wait/index.js";

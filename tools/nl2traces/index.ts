@@ -1,0 +1,49 @@
+/** NL2Traces: questions about requests through the services, answered from Jaeger. */
+import { tool } from "@langchain/core/tools";
+import { z } from "zod";
+import { type ToolContext, ToolFailure } from "../context.js";
+import { runTracesQuery, showTracesQuery, type TracesQuery } from "./client.js";
+import { tracesQuery, writeTracesQuery } from "./generate.js";
+import { lintTracesQuery } from "./lint.js";
+
+const searchSchema = z.object({
+  service: z.string().optional().describe("service whose traces to read"),
+  operation: z.string().optional(),
+  errors_only: z.boolean().optional().describe("only traces with a failed span"),
+  tags: z.record(z.string()).optional().describe('span tags that must match, such as {"http.status_code": "500"}'),
+  min_duration: z.string().optional().describe("such as 500ms"),
+  minutes: z.number().positive().optional().describe("look back this many minutes (15)"),
+  limit: z.number().positive().optional().describe("traces to read at most (20)"),
+  trace_id: z.string().optional().describe("one trace by its id"),
+  dependencies: z.boolean().optional().describe("show which service calls which instead"),
+});
+
+const questionSchema = searchSchema.extend({
+  question: z.string().optional().describe("what you want to know of the traces, in plain words, with names and times"),
+});
+
+/** Tool `nl2traces`; in `direct` mode it takes search parameters only. */
+export function createNl2Traces(context: ToolContext) {
+  return tool(
+    async ({ question, ...search }: z.infer<typeof questionSchema>) => {
+      const given = search.service !== undefined || search.trace_id !== undefined || search.dependencies === true;
+      if (!given && !question)
+        throw new ToolFailure('give "question" (plain words), or "service" and what else you know');
+      return context.run<TracesQuery>({
+        ...(given ? { literal: tracesQuery(search) } : {}),
+        write: (ask) => writeTracesQuery(question!, context, ask),
+        lint: (one) => lintTracesQuery(one, context),
+        execute: (one) => runTracesQuery(one, context),
+        show: showTracesQuery,
+      });
+    },
+    {
+      name: "nl2traces",
+      description:
+        context.mode === "nl2x"
+          ? "Answers a question about traces (which call fails or is slow, where, who calls whom) from Jaeger. Ask one question at a time, or give `service` and other search parameters."
+          : "Searches traces in Jaeger and shows them as trees, like ones together.",
+      schema: context.mode === "nl2x" ? questionSchema : searchSchema,
+    },
+  );
+}
