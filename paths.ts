@@ -2,7 +2,7 @@
  * Data files (schema table, manifests, prompts, scenarios) stay where they are in the source tree and ship with the
  * package: compiled code in `dist/` and sources run by the tests find the same ones.
  */
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -25,4 +25,9 @@ export function packageRoot(): string {
 /** Absolute path of a file of the package: `packageFile("scenarios", "sre")`. */
 export function packageFile(...parts: string[]): string {
   return join(packageRoot(), ...parts);
+}
+
+/** The package's version, from its package.json. */
+export function packageVersion(): string {
+  return (JSON.parse(readFileSync(packageFile("package.json"), "utf8")) as { version: string }).version;
 }

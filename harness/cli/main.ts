@@ -1,0 +1,192 @@
+#!/usr/bin/env node
+/** The command `itbench`: what commands and options there are. What they do is loaded when one is called. */
+import { realpathSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { Command, CommanderError, Option } from "commander";
+import { packageVersion } from "../../paths.js";
+import { EXIT, exitCodeOf } from "./errors.js";
+import { type Io, processIo } from "./io.js";
+import { collect, integer, port, positive } from "./parse.js";
+
+/**
+ * Runs the command line `argv` (without node and script) and returns the exit code: 0 done, 1 something failed,
+ * 2 wrong usage or input, 130 interrupted.
+ */
+export async function main(argv: readonly string[], io: Io): Promise<number> {
+  const result = { code: EXIT.ok as number };
+  const program = buildProgram(io, (code) => {
+    result.code = code;
+  });
+  try {
+    await program.parseAsync([...argv], { from: "user" });
+    return result.code;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
+    io.err(`itbench: ${(error as Error).message}\n`);
+    if (io.env.ITBENCH_DEBUG) io.err(`${(error as Error).stack}\n`);
+    return exitCodeOf(error);
+  }
+}
+
+const EXIT_CODES = `
+Exit codes: 0 done (whatever was scored), 1 something failed, 2 wrong usage or input, 130 interrupted.
+ITBENCH_DEBUG=1 shows where an error came from. NO_COLOR=1 turns colours off.`;
+
+function buildProgram(io: Io, done: (code: number) => void): Command {
+  const program = new Command("itbench")
+    .description("Baseline agents for IT automation, and the harness that evaluates them.")
+    .version(packageVersion())
+    .exitOverride()
+    .configureOutput({ writeOut: io.out, writeErr: io.err, getOutHelpWidth: () => io.columns })
+    .showSuggestionAfterError()
+    .addHelpText(
+      "after",
+      `
+Examples:
+  $ itbench demo                                  one incident, start to end, without a key
+  $ itbench run --scenario sre-24 --model playbook --trials 3
+  $ itbench env up --scenario sre-24              an environment for kubectl or an agent of your own
+${EXIT_CODES}`,
+    );
+
+  runOptions(program.command("run"))
+    .description("run an agent on scenarios and score it")
+    .addHelpText(
+      "after",
+      `
+Examples:
+  $ itbench run --scenario sre-24 --model playbook --trials 3
+  $ itbench run --scenario 'sre-*' --model openai:gpt-4o --protocol react-text --trials 10 --concurrency 4
+  $ itbench run --scenario path/to/scenario.json --model ollama:qwen3:8b --watch
+  $ itbench run --scenario sre-24 --model playbook --trials 10 --out runs/mine --resume
+${EXIT_CODES}`,
+    )
+    .action(async (options) => done(await (await import("./run.js")).runCommand(options, io)));
+
+  program
+    .command("demo")
+    .description("run one scenario with the rule-based playbook and show what happens")
+    .addOption(new Option("--scenario <id|path>", "the scenario").default("sre-24"))
+    .addOption(new Option("--seed <text>", "seed of the environment").default("1"))
+    .option("--full", "show observations in full")
+    .addHelpText("after", "\nExample:\n  $ itbench demo --scenario sre-30")
+    .action(async (options) => done(await (await import("./demo.js")).demoCommand(options, io)));
+
+  const env = program.command("env").description("environments outside of a run");
+  env
+    .command("up")
+    .description("bring up a simulated environment and keep it until Ctrl-C")
+    .addOption(new Option("--scenario <id|path>", "the scenario: its application and, once it runs, its fault"))
+    .addOption(new Option("--empty", "an empty cluster instead").conflicts("scenario"))
+    .addOption(new Option("--nodes <n>", "worker nodes").argParser(integer(1)).default(3))
+    .addOption(new Option("--port <port>", "first TCP port on 127.0.0.1 (default: free ones)").argParser(port))
+    .addOption(new Option("--speed <factor>", "environment seconds a second").argParser(positive()).default(1))
+    .addOption(new Option("--seed <text>", "seed of the environment").default("1"))
+    .option("--no-inject", "leave the scenario's fault out")
+    .option("--json", "print one line of JSON when it is up")
+    .addHelpText(
+      "after",
+      `
+Examples:
+  $ itbench env up --scenario sre-24
+  $ itbench env up --scenario sre-24 --no-inject --speed 10
+  $ itbench env up --empty --nodes 3 --port 8001`,
+    )
+    .action(async (options) => done(await (await import("./env.js")).envUpCommand(options, io)));
+
+  const scenarios = program.command("scenarios").description("the scenario library, and scenario files");
+  scenarios
+    .command("list")
+    .description("list scenarios: the library's, or those of the files, folders and patterns given")
+    .argument("[references...]", "ids, paths, folders or patterns")
+    .option("--json", "for machines")
+    .addHelpText("after", "\nExample:\n  $ itbench scenarios list 'sre-1*'")
+    .action(async (references, options) => done((await import("./scenarios.js")).listCommand(references, options, io)));
+  scenarios
+    .command("show")
+    .description("show one scenario, its ground truth included")
+    .argument("<id|path>")
+    .option("--json", "for machines")
+    .addHelpText("after", "\nExample:\n  $ itbench scenarios show sre-24")
+    .action(async (reference, options) => done((await import("./scenarios.js")).showCommand(reference, options, io)));
+  scenarios
+    .command("validate")
+    .description("check scenario files, or the whole library when none is given")
+    .argument("[references...]", "ids, paths, folders or patterns")
+    .option("--json", "for machines")
+    .addHelpText("after", "\nExample:\n  $ itbench scenarios validate my-scenario.yaml")
+    .action(async (references, options) =>
+      done((await import("./scenarios.js")).validateCommand(references, options, io)),
+    );
+
+  program
+    .command("doctor")
+    .description("what works here, what is missing, and how to get it")
+    .option("--json", "for machines")
+    .action(async (options) => done(await (await import("./doctor.js")).doctorCommand(options, io)));
+
+  return program;
+}
+
+function runOptions(command: Command): Command {
+  return command
+    .requiredOption("--scenario <id|path|pattern>", "what to run; may be repeated, or a list with commas", collect)
+    .option("--model <name>", "playbook, provider:model, or an entry of models.yaml", "playbook")
+    .addOption(
+      new Option("--protocol <name>", "how the model says which tool to call")
+        .choices(["tool-calling", "react-text", "json-action"])
+        .default("tool-calling"),
+    )
+    .addOption(new Option("--trials <n>", "trials of each scenario").argParser(integer(1)).default(1))
+    .addOption(new Option("--concurrency <n>", "trials side by side").argParser(integer(1)).default(1))
+    .option("--seed <text>", "seed of the environments", "1")
+    .option("--out <folder>", "run folder (default: runs/<time>-<model>)")
+    .option("--resume", "run only what is missing in --out, or in the last run of this configuration")
+    .option("--json", "results as JSON on stdout, progress on stderr")
+    .addOption(new Option("--max-steps <n>", "steps of each task").argParser(integer(1)).default(20))
+    .addOption(new Option("--max-tokens <n>", "tokens of each task, in and out").argParser(integer(1)))
+    .addOption(
+      new Option("--max-cost <dollars>", "cost of each task; needs a price in models.yaml").argParser(positive()),
+    )
+    .addOption(new Option("--timeout <seconds>", "wall time of each task").argParser(positive()))
+    .addOption(
+      new Option("--step-seconds <s>", "environment seconds that pass at each step")
+        .argParser(positive(true))
+        .default(10),
+    )
+    .addOption(
+      new Option("--tools <mode>", "nl2x: a nested call writes each command; direct: the agent does")
+        .choices(["nl2x", "direct"])
+        .default("nl2x"),
+    )
+    .addOption(new Option("--max-reflections <n>", "re-prompts inside one tool call").argParser(integer(0)).default(3))
+    .option("--no-reflection", "no re-prompts inside tools")
+    .option("--no-linters", "run generated commands unchecked")
+    .option("--no-summarizer", "without the tool that summarizes long observations")
+    .option("--no-traces", "without traces")
+    .option("--no-logs", "without logs")
+    .option("--no-metrics", "without metrics")
+    .option("--prompt <variant>", "prompt variant", "default")
+    .addOption(
+      new Option("--kubectl <which>", "builtin, or native: the program on your PATH")
+        .choices(["builtin", "native"])
+        .default("builtin"),
+    )
+    .option("--models-file <path>", "models file (default: models.yaml, ~/.config/itbench/models.yaml)")
+    .option("--base-url <url>", "address of the model's server")
+    .option("--watch", "show each step as it happens")
+    .option("--verbose", "show phases, warnings, and every check");
+}
+
+/** True when this file is the program, also behind the link that npm makes. */
+function isProgram(): boolean {
+  const entry = process.argv[1];
+  if (entry === undefined) return false;
+  try {
+    return realpathSync(entry) === fileURLToPath(import.meta.url);
+  } catch {
+    return false;
+  }
+}
+
+if (isProgram()) process.exitCode = await main(process.argv.slice(2), processIo());

@@ -1,0 +1,92 @@
+/** The results of a run as text. */
+import type { Summary, TrialRecord } from "../run/index.js";
+import type { Rate } from "../stats/index.js";
+import type { Colors } from "./io.js";
+import { type Column, renderTable } from "./table.js";
+
+const COLUMNS: Column[] = [
+  { title: "SCENARIO" },
+  { title: "TRIAL", align: "right" },
+  { title: "DIAGNOSIS" },
+  { title: "MITIGATION" },
+  { title: "RESOLVED" },
+  { title: "STEPS", align: "right" },
+  { title: "TOKENS", align: "right" },
+  { title: "VIRTUAL S", align: "right" },
+  { title: "WALL S", align: "right" },
+  { title: "NOTE" },
+];
+
+/** One row a trial. */
+export function trialTable(records: readonly TrialRecord[], c: Colors): string {
+  const rows = records.map((record) => [
+    record.scenario,
+    String(record.trial),
+    yesNo(record.diagnosis, c),
+    yesNo(record.mitigation, c),
+    yesNo(record.resolved, c),
+    String(record.effort.steps),
+    count(record.effort.input_tokens + record.effort.output_tokens),
+    String(Math.round(record.effort.virtual_seconds)),
+    record.effort.wall_seconds.toFixed(1),
+    record.reason ? c.yellow(record.reason) : record.false_alarm === 1 ? c.yellow("false alarm") : "",
+  ]);
+  return renderTable(COLUMNS, rows);
+}
+
+/** Rates with their intervals, effort, and what went wrong. */
+export function summaryText(summary: Summary, model: { name: string; isLlm: boolean }, c: Colors): string {
+  const lines: string[] = [];
+  const add = (label: string, text: string) => lines.push(`  ${label.padEnd(14)} ${text}`);
+  const { effort } = summary;
+  lines.push(
+    `${c.bold("Summary")}: ${summary.trials} ${summary.trials === 1 ? "trial" : "trials"} of ` +
+      `${summary.scenarios} ${summary.scenarios === 1 ? "scenario" : "scenarios"}, model ${model.name}` +
+      `${model.isLlm ? "" : " (rule-based, not an LLM)"}`,
+  );
+  add("diagnosis", rateText(summary.diagnosis));
+  if (summary.mitigation) add("mitigation", rateText(summary.mitigation));
+  add("resolved", rateText(summary.resolved));
+  if (summary.false_alarm) add("false alarm", rateText(summary.false_alarm));
+  add("steps", `median ${number(effort.steps.quartiles[1])}`);
+  add("tokens", `median ${count(Math.round(effort.tokens.quartiles[1]))}`);
+  add("virtual s", `median ${number(effort.virtual_seconds.quartiles[1])}`);
+  add("wall s", `median ${effort.wall_seconds.quartiles[1].toFixed(1)}`);
+  if (summary.cost !== null && summary.cost > 0) add("cost", `$${summary.cost.toFixed(4)}`);
+  const reasons = Object.entries(summary.reasons);
+  if (reasons.length > 0) add("not finished", reasons.map(([reason, times]) => `${times} ${reason}`).join(", "));
+  lines.push(c.dim("  Rates count every trial, failed ones as 0; intervals are Wilson's, 95 %."));
+  return `${lines.join("\n")}\n`;
+}
+
+/** Every check of a trial by name, with what it saw. */
+export function checksText({ details }: TrialRecord, c: Colors): string {
+  const rows = [
+    [mark(details.diagnosis.value === 1, c), "diagnosis", details.diagnosis.why],
+    ...(details.mitigation?.checks ?? []).map((check) => [mark(check.passed, c), check.name, check.saw]),
+  ];
+  return rows.map(([sign, name, saw]) => `  ${sign} ${name!.padEnd(18)} ${saw}\n`).join("");
+}
+
+function rateText({ passed, total, rate, low, high }: Rate): string {
+  const percent = (value: number) => `${(value * 100).toFixed(1)} %`;
+  return `${percent(rate).padStart(7)}  ${passed}/${total}  [${percent(low)}, ${percent(high)}]`;
+}
+
+export function yesNo(value: 0 | 1 | null, c: Colors): string {
+  if (value === null) return c.dim("-");
+  return value === 1 ? c.green("yes") : c.red("no");
+}
+
+function mark(passed: boolean, c: Colors): string {
+  return passed ? c.green("✓") : c.red("✗");
+}
+
+/** `12,345` */
+function count(value: number): string {
+  return value.toLocaleString("en-US");
+}
+
+function number(value: number): string {
+  return Number.isInteger(value) ? String(value) : value.toFixed(1);
+}

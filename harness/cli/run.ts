@@ -1,0 +1,255 @@
+/** `itbench run` */
+import { existsSync, readdirSync } from "node:fs";
+import { resolve } from "node:path";
+import { type AgentOptions, DEFAULT_AGENT_OPTIONS, type Limits, type ProtocolName } from "../../agents/agent.js";
+import { type ResolvedModel, type ResolveOptions, resolveModel } from "../../models/index.js";
+import { packageVersion } from "../../paths.js";
+import { agentFor } from "../run/agents.js";
+import { createSimulated } from "../run/environments.js";
+import {
+  differences,
+  executeRun,
+  listRuns,
+  type RunConfiguration,
+  type RunFile,
+  RunFolderError,
+  RunStore,
+  scenarioHash,
+  summarize,
+  type TrialRecord,
+} from "../run/index.js";
+import { findScenarios, type LoadedScenario } from "../scenario/index.js";
+import { DEFAULT_VERIFICATION } from "../score/index.js";
+import { EXIT } from "./errors.js";
+import { colorsFor, type Io } from "./io.js";
+import { requireNativeKubectl } from "./programs.js";
+import { createProgress } from "./progress.js";
+import { checksText, summaryText, trialTable } from "./report.js";
+import { stepPrinter } from "./steps.js";
+
+export interface RunFlags {
+  scenario: string[];
+  model: string;
+  protocol: ProtocolName;
+  trials: number;
+  concurrency: number;
+  seed: string;
+  out?: string;
+  resume?: boolean;
+  json?: boolean;
+  maxSteps: number;
+  maxTokens?: number;
+  maxCost?: number;
+  timeout?: number;
+  stepSeconds: number;
+  tools: AgentOptions["tools"];
+  maxReflections: number;
+  reflection: boolean;
+  linters: boolean;
+  summarizer: boolean;
+  traces: boolean;
+  logs: boolean;
+  metrics: boolean;
+  prompt: string;
+  kubectl: AgentOptions["kubectl"];
+  modelsFile?: string;
+  baseUrl?: string;
+  watch?: boolean;
+  verbose?: boolean;
+}
+
+/** Environment seconds to wait for the alerts of a fault. */
+const ALERT_TIMEOUT = 900;
+/** More trials than this are shown as a summary, unless --verbose. */
+const MAX_ROWS = 60;
+
+export async function runCommand(flags: RunFlags, io: Io): Promise<number> {
+  const loaded = findScenarios(flags.scenario);
+  if (flags.kubectl === "native") requireNativeKubectl(io.env);
+  const modelOptions: ResolveOptions = {
+    env: io.env,
+    ...(flags.modelsFile === undefined ? {} : { modelsFile: flags.modelsFile }),
+    ...(flags.baseUrl === undefined ? {} : { baseUrl: flags.baseUrl }),
+  };
+  const model = await resolveModel(flags.model, modelOptions);
+  const configuration = configurationOf(flags, loaded);
+  const store = openStore(flags, configuration, model);
+
+  const progress = createProgress(io, { verbose: flags.verbose === true, bar: flags.watch !== true });
+  for (const { scenario, warnings } of loaded) {
+    if (flags.verbose) for (const warning of warnings) progress.note(`${scenario.id}: warning: ${warning}`);
+  }
+  const abort = new AbortController();
+  const stopListening = io.onInterrupt(() => {
+    if (abort.signal.aborted) io.exit(EXIT.interrupted);
+    progress.note("interrupted: ending the trials that run; once more to stop at once");
+    abort.abort(new Error("interrupted"));
+  });
+  let records: TrialRecord[];
+  try {
+    records = await executeRun({
+      scenarios: loaded.map(({ scenario }) => scenario),
+      configuration,
+      store,
+      createEnvironment: createSimulated,
+      agentFor,
+      createModel: () => resolveModel(flags.model, modelOptions),
+      concurrency: flags.concurrency,
+      signal: abort.signal,
+      observer: {
+        ...progress.observer,
+        transcript: (scenario, trial) =>
+          flags.watch
+            ? stepPrinter({
+                write: progress.note,
+                colors: colorsFor(io, io.errIsTty),
+                columns: io.columns,
+                full: flags.verbose === true,
+                ...(flags.concurrency > 1 ? { prefix: `[${scenario} #${trial}] ` } : {}),
+              })
+            : undefined,
+      },
+    });
+  } finally {
+    stopListening();
+    progress.end();
+  }
+  return report(records, { flags, configuration, store, model, io, interrupted: abort.signal.aborted });
+}
+
+function configurationOf(flags: RunFlags, loaded: readonly LoadedScenario[]): RunConfiguration {
+  const limits: Limits = {
+    maxSteps: flags.maxSteps,
+    ...(flags.maxTokens === undefined ? {} : { maxTokens: flags.maxTokens }),
+    ...(flags.maxCost === undefined ? {} : { maxCost: flags.maxCost }),
+    ...(flags.timeout === undefined ? {} : { wallSeconds: flags.timeout }),
+  };
+  return {
+    scenarios: loaded.map(({ scenario }) => ({ id: scenario.id, hash: scenarioHash(scenario) })),
+    model: flags.model,
+    protocol: flags.protocol,
+    trials: flags.trials,
+    seed: flags.seed,
+    step_seconds: flags.stepSeconds,
+    alert_timeout_seconds: ALERT_TIMEOUT,
+    verification: DEFAULT_VERIFICATION,
+    limits,
+    options: {
+      ...DEFAULT_AGENT_OPTIONS,
+      tools: flags.tools,
+      reflection: flags.reflection,
+      maxReflections: flags.maxReflections,
+      linters: flags.linters,
+      summarizer: flags.summarizer,
+      modalities: { traces: flags.traces, logs: flags.logs, metrics: flags.metrics },
+      promptVariant: flags.prompt,
+      kubectl: flags.kubectl,
+    },
+  };
+}
+
+const RUNS = "runs";
+
+/** The run folder: a new one, or the one to go on with. @throws RunFolderError */
+function openStore(flags: RunFlags, configuration: RunConfiguration, model: ResolvedModel): RunStore {
+  const found = flags.resume ? toResume(flags.out, configuration) : undefined;
+  const path = found?.path ?? resolve(flags.out ?? `${RUNS}/${newName(flags.model)}`);
+  if (!found && existsSync(path) && readdirSync(path).length > 0) {
+    throw new RunFolderError(
+      new RunStore(path).read()
+        ? `${path} holds a run already: go on with it by --resume, or give another folder with --out`
+        : `${path} is not empty and holds no run: give another folder with --out`,
+    );
+  }
+  const now = new Date().toISOString();
+  const run: RunFile = {
+    schema: "itbench-baselines/run/1",
+    name: path.split(/[/\\]/).at(-1)!,
+    started: found?.run.started ?? now,
+    updated: now,
+    versions: { itbench: packageVersion(), node: process.versions.node },
+    model: {
+      name: model.name,
+      provider: model.provider,
+      is_llm: model.isLlm,
+      ...(model.baseUrl ? { base_url: model.baseUrl } : {}),
+      parameters: { ...model.parameters },
+    },
+    configuration: found ? merged(found.run.configuration, configuration) : configuration,
+  };
+  const store = new RunStore(path);
+  store.write(run);
+  return store;
+}
+
+function toResume(out: string | undefined, wanted: RunConfiguration): { path: string; run: RunFile } | undefined {
+  if (out !== undefined) {
+    const path = resolve(out);
+    const run = new RunStore(path).read();
+    if (run) refuseDifferent(path, run.configuration, wanted);
+    return run ? { path, run } : undefined;
+  }
+  const runs = listRuns(resolve(RUNS));
+  const same = runs.find(({ run }) => differences(run.configuration, wanted).length === 0);
+  if (same) return same;
+  const last = runs[0];
+  if (last) refuseDifferent(last.path, last.run.configuration, wanted);
+  return undefined;
+}
+
+function refuseDifferent(path: string, stored: RunConfiguration, wanted: RunConfiguration): void {
+  const found = differences(stored, wanted);
+  if (found.length === 0) return;
+  throw new RunFolderError(
+    `${path} is a run of another configuration:\n  ${found.join("\n  ")}\nUse the same options, or start anew without --resume`,
+  );
+}
+
+/** What the folder holds after resuming: scenarios of both, the larger number of trials. */
+function merged(stored: RunConfiguration, wanted: RunConfiguration): RunConfiguration {
+  const ids = new Set(stored.scenarios.map((scenario) => scenario.id));
+  return {
+    ...wanted,
+    trials: Math.max(stored.trials, wanted.trials),
+    scenarios: [...stored.scenarios, ...wanted.scenarios.filter((scenario) => !ids.has(scenario.id))],
+  };
+}
+
+function newName(model: string): string {
+  const time = new Date().toISOString().slice(0, 19).replaceAll(":", "").replace("T", "-");
+  const base = `${time}-${model.replace(/[^A-Za-z0-9._-]+/g, "-")}`;
+  for (let n = 1; ; n++) {
+    const name = n === 1 ? base : `${base}-${n}`;
+    if (!existsSync(resolve(RUNS, name))) return name;
+  }
+}
+
+interface Reporting {
+  flags: RunFlags;
+  configuration: RunConfiguration;
+  store: RunStore;
+  model: ResolvedModel;
+  io: Io;
+  interrupted: boolean;
+}
+
+function report(records: TrialRecord[], { flags, configuration, store, model, io, interrupted }: Reporting): number {
+  const summary = summarize(records);
+  const wanted = configuration.scenarios.length * configuration.trials;
+  if (flags.json) {
+    const run = store.path;
+    io.out(`${JSON.stringify({ run, interrupted, configuration, summary, trials: records }, null, 2)}\n`);
+  } else if (records.length > 0) {
+    const c = colorsFor(io);
+    if (records.length <= MAX_ROWS || flags.verbose) io.out(trialTable(records, c));
+    if (flags.verbose) {
+      for (const record of records) io.out(`\n${record.scenario} #${record.trial}\n${checksText(record, c)}`);
+    }
+    io.out(`\n${summaryText(summary, { name: model.name, isLlm: model.isLlm }, c)}\nRun folder: ${store.path}\n`);
+  }
+  if (interrupted) {
+    io.err(`interrupted: ${records.length} of ${wanted} trials are kept; go on with --resume --out ${store.path}\n`);
+    return EXIT.interrupted;
+  }
+  return records.some((record) => record.reason === "environment-error") ? EXIT.failure : EXIT.ok;
+}
