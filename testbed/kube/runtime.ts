@@ -44,12 +44,12 @@ export interface ContainerRuntime {
 
 /** What the kubelet offers to an application: a container can die of what happened to it. */
 export interface Kubelet {
-  /** Ends a running container now (a panic, an OOM kill); the restart policy takes over. */
+  /** Ends a running container now (a panic, an OOM kill, an init container whose wait is over); the restart policy takes over. */
   crash(
     namespace: string,
     pod: string,
     container: string,
-    exit: { code: number; reason?: "Error" | "OOMKilled"; message?: string },
+    exit: { code: number; reason?: "Completed" | "Error" | "OOMKilled"; message?: string },
   ): void;
   /**
    * The node falls silent (`down`), or comes back: its pods stop being served, and the cluster notices after the usual
