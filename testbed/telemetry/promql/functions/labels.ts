@@ -1,5 +1,5 @@
 /** Functions of labels: label_replace, label_join, the sorts, absent. */
-import { goRegex, RegexError } from "../../regex.js";
+import { expandTemplate, goRegex, RegexError } from "../../regex.js";
 import type { Call, Expr } from "../ast.js";
 import { unwrap } from "../ast.js";
 import type { Compiler, VectorNode } from "../context.js";
@@ -63,15 +63,6 @@ export function compileLabelReplace(compiler: Compiler, call: Call): VectorNode 
   return relabel(compiler.vector(call.args[0]!), (metric) => {
     const match = regex.exec(metric.labels[source] ?? "");
     return match === null ? metric : withLabel(metric, target, expandTemplate(replacement, match));
-  });
-}
-
-/** Go's Regexp.Expand: `$1`, `$name`, `${name}`, `$$`; a group that is not there is empty. */
-export function expandTemplate(template: string, match: RegExpExecArray): string {
-  return template.replace(/\$(?:\$|\{(\w+)\}|(\w+))/g, (text, braced?: string, bare?: string) => {
-    if (text === "$$") return "$";
-    const name = braced ?? bare!;
-    return (/^\d+$/.test(name) ? match[Number(name)] : match.groups?.[name]) ?? "";
   });
 }
 
