@@ -37,7 +37,12 @@ function buildProgram(io: Io, done: (code: number) => void): Command {
     .description("Baseline agents for IT automation, and the harness that evaluates them.")
     .version(packageVersion())
     .exitOverride()
-    .configureOutput({ writeOut: io.out, writeErr: io.err, getOutHelpWidth: () => io.columns })
+    .configureOutput({
+      writeOut: io.out,
+      writeErr: io.err,
+      getOutHelpWidth: () => io.columns,
+      getErrHelpWidth: () => io.columns,
+    })
     .showSuggestionAfterError()
     .addHelpText(
       "after",

@@ -1,5 +1,6 @@
 /** `itbench scenarios list | show | validate` */
 import {
+  aliasSets,
   complexityOf,
   findScenario,
   findScenarios,
@@ -47,6 +48,10 @@ export function showCommand(reference: string, options: JsonOption, io: Io): num
   const head = (text: string) => `\n${c.bold(text)}\n`;
   const width = Math.min(io.columns, 100);
   const { groups, aliases, propagations } = scenario.ground_truth;
+  const sets = aliasSets(
+    groups.map((group) => group.id),
+    aliases,
+  );
   const name = (id: string) => {
     const group = groups.find((entry) => entry.id === id);
     return group ? `${group.kind} ${group.name ?? group.filter?.[0] ?? id}` : id;
@@ -75,8 +80,8 @@ export function showCommand(reference: string, options: JsonOption, io: Io): num
   io.out(`  ${scenario.alerts.join(", ") || "any"}\n`);
   io.out(head("Root causes"));
   for (const group of groups.filter((entry) => entry.root_cause)) {
-    const others = aliases.filter((alias) => alias.includes(group.id)).flat();
-    const also = [...new Set(others.filter((id) => id !== group.id))].map(name);
+    const set = sets.find((ids) => ids.includes(group.id)) ?? [];
+    const also = set.filter((id) => id !== group.id).map(name);
     io.out(`  ${group.namespace ?? "*"}/${group.kind}/${group.name ?? group.filter?.join("|")}`);
     io.out(`${also.length > 0 ? c.dim(`  (also ${also.join(", ")})`) : ""}\n`);
   }
