@@ -9,8 +9,8 @@ export class NoAgentError extends Error {
 
 /** @throws NoAgentError for a persona without an agent */
 export async function agentFor(scenario: Scenario): Promise<Agent> {
-  const { createSreAgent } = await import("../../agents/index.js");
+  const { sreAgent } = await import("../../agents/index.js");
   // FinOps scenarios of the index are incidents with alerts and a root cause; the SRE agent's tasks fit them.
-  if (scenario.persona === "sre" || scenario.persona === "finops") return createSreAgent();
+  if (scenario.persona === "sre" || scenario.persona === "finops") return sreAgent;
   throw new NoAgentError(`scenario ${scenario.id}: there is no agent for the persona "${scenario.persona}"`);
 }

@@ -24,7 +24,7 @@ export function predictedRootCauses(output: ScoredOutput | undefined): string[] 
  */
 export function diagnosis(truth: GroundTruth, output: ScoredOutput | undefined): DiagnosisScore {
   const score = rootCauseEntity(truth, predictedRootCauses(output));
-  const wrong = score.predicted.filter((entity) => entity.names === undefined).map((entity) => entity.name);
+  const wrong = score.predicted.filter((entity) => entity.names.length === 0).map((entity) => entity.name);
   const result = (value: 0 | 1, why: string): DiagnosisScore => ({ value, why, root_cause_entity: score });
   if (output === undefined) return result(0, "no answer");
   if (score.expected.length === 0 && wrong.length === 0) return result(1, "rightly names no root cause");

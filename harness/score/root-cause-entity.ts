@@ -17,8 +17,8 @@ export interface PrecisionRecall {
 export interface PredictedEntity {
   /** As the agent wrote it. */
   name: string;
-  /** The root cause that it names (its first group's id), or undefined when it is wrong. */
-  names?: string;
+  /** The root causes that it names (by the id of their root-cause group); empty when it is wrong. */
+  names: string[];
 }
 
 export interface RootCauseScore extends PrecisionRecall {
@@ -45,24 +45,25 @@ export function rootCauseEntity(truth: GroundTruth, predicted: readonly string[]
   const warnings: string[] = [];
   const causes = rootCauses(truth, warnings);
   const seen = new Set<string>();
-  const found: { name: string; cause?: number }[] = [];
+  const found: { name: string; causes: RootCause[] }[] = [];
   for (const name of predicted) {
     const entity = parseEntity(name);
     if (!entity) warnings.push(`"${name}" is no entity: expected namespace/Kind/name`);
     const key = entity ? formatEntity({ ...entity, kind: entity.kind.toLowerCase() }) : name;
     if (seen.has(key)) continue;
     seen.add(key);
-    const cause = entity ? causes.findIndex((c) => c.matchers.some((matcher) => matcher.matches(entity))) : -1;
-    found.push(cause < 0 ? { name } : { name, cause });
+    // Groups may overlap: an entity counts for each root cause that it matches.
+    const matches = (cause: RootCause) => entity !== undefined && cause.matchers.some((one) => one.matches(entity));
+    found.push({ name, causes: causes.filter(matches) });
   }
   const measure = (first: typeof found): PrecisionRecall => {
-    const correct = first.filter((entry) => entry.cause !== undefined);
+    const correct = first.filter((entry) => entry.causes.length > 0);
     if (correct.length === 0) return NOTHING;
     const precision = correct.length / first.length;
-    const recall = new Set(correct.map((entry) => entry.cause)).size / causes.length;
+    const recall = new Set(correct.flatMap((entry) => entry.causes)).size / causes.length;
     return { precision, recall, f1: (2 * precision * recall) / (precision + recall) };
   };
-  const named = new Set(found.map((entry) => entry.cause));
+  const named = new Set(found.flatMap((entry) => entry.causes));
   return {
     ...measure(found),
     at: {
@@ -72,8 +73,8 @@ export function rootCauseEntity(truth: GroundTruth, predicted: readonly string[]
       4: measure(found.slice(0, 4)),
       5: measure(found.slice(0, 5)),
     },
-    predicted: found.map(({ name, cause }) => (cause === undefined ? { name } : { name, names: causes[cause]!.id })),
-    missed: causes.filter((_, index) => !named.has(index)).map((cause) => cause.id),
+    predicted: found.map((entry) => ({ name: entry.name, names: entry.causes.map((cause) => cause.id) })),
+    missed: causes.filter((cause) => !named.has(cause)).map((cause) => cause.id),
     expected: causes.map((cause) => cause.id),
     warnings,
   };
