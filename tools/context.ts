@@ -40,6 +40,8 @@ export interface ToolContext {
   signal?: AbortSignal;
   /** Whole text of an earlier observation, which the agent may have seen cut. */
   observation(id: string): string | undefined;
+  /** Registers what must be closed when the task ends. */
+  onEnd(close: () => Promise<void>): void;
 }
 
 /** A tool could not do what it was asked; the message is for the agent, and says what to do instead. */

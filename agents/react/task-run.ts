@@ -31,14 +31,24 @@ export class TaskRun {
   /** Leading observations that are no longer sent, since the conversation outgrew the model's context. */
   elided = 0;
   submitted: { output: unknown } | undefined;
-  /** What was wrong with the last submission that was turned down. */
+  /** What was wrong with the submission of the latest step, when it was turned down. */
   rejected: string | undefined;
   failure: ModelError | undefined;
+  /** A remark about the model's last answer, for its next observation. */
+  note: string | undefined;
+  /** Names of the tools, the submit tool among them. */
+  tools: readonly string[] = [];
+  /** The harness' signal, and the hard stop of the time limit. */
+  readonly signal: AbortSignal;
+  readonly hardStop = new AbortController();
+  readonly #closers: (() => Promise<void>)[] = [];
   #calls = new Map<string, NumberedCall>();
   #count = 0;
 
   constructor(context: AgentContext) {
     this.context = context;
+    this.signal =
+      context.signal === undefined ? this.hardStop.signal : AbortSignal.any([context.signal, this.hardStop.signal]);
     const mask = createMasker([
       ...(context.secrets ?? []),
       ...(context.endpoints.token ? [context.endpoints.token] : []),
@@ -61,6 +71,22 @@ export class TaskRun {
     return call;
   }
 
+  /** Number of the step that is being taken or was taken last; the last turn has the next number. */
+  get step(): number {
+    return this.usage.steps + (this.lastTurnTaken ? 1 : 0);
+  }
+
+  /** Registers what must be closed when the task ends. */
+  onEnd(close: () => Promise<void>): void {
+    this.#closers.push(close);
+  }
+
+  /** Closes what was opened for the task; an error in closing is nobody's concern. */
+  async end(): Promise<void> {
+    await Promise.allSettled(this.#closers.splice(0).map((close) => close()));
+  }
+
+  /** No further model call is to be made. */
   get over(): boolean {
     return this.submitted !== undefined || this.lastTurnTaken || this.misunderstood >= MAX_MISUNDERSTOOD;
   }

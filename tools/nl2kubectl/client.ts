@@ -1,6 +1,6 @@
-/** Runs a kubectl command, within what the task allows. */
+/** Runs kubectl commands, within what the task allows. */
 import { type ToolContext, ToolFailure } from "../context.js";
-import { runKubectl } from "../kubectl/index.js";
+import { Kubectl } from "../kubectl/index.js";
 
 export interface KubectlQuery {
   /** One command, `kubectl ...`, with filters behind `|` at most. */
@@ -12,22 +12,30 @@ export interface KubectlQuery {
 /** More than an observation may hold, so that the summarizer can read what was cut. */
 const MAX_BYTES = 512 * 1024;
 
-/** Output as a terminal would show it. @throws ToolFailure when the command was refused or failed */
-export async function runKubectlQuery(query: KubectlQuery, context: ToolContext): Promise<string> {
-  const result = await runKubectl(query.command, {
-    kubeconfig: context.endpoints.kubeconfig,
-    mode: context.writes ? "read-write" : "read-only",
-    namespaces: [...context.namespaces],
-    kubectl: context.kubectl,
-    sleep: (seconds: number) => context.clock.sleep(seconds, context.signal),
-    now: () => context.clock.now(),
-    maxBytes: MAX_BYTES,
-    ...(context.signal === undefined ? {} : { signal: context.signal }),
-    ...(query.manifest === undefined ? {} : { stdin: query.manifest }),
-  });
-  const text = [result.stdout.trimEnd(), result.stderr.trimEnd()].filter((part) => part !== "").join("\n");
-  if (result.refused || result.code !== 0) {
-    throw new ToolFailure(text === "" ? `the command failed with exit code ${result.code} and no message` : text);
-  }
-  return text === "" ? "(no output)" : text;
+/** One kubectl for the task: discovery and connections are kept between commands, and closed with the task. */
+export function createKubectlRunner(context: ToolContext): (query: KubectlQuery) => Promise<string> {
+  let kubectl: Kubectl | undefined;
+  return async (query) => {
+    if (kubectl === undefined) {
+      const opened = new Kubectl({
+        kubeconfig: context.endpoints.kubeconfig,
+        mode: context.writes ? "read-write" : "read-only",
+        namespaces: context.namespaces,
+        kubectl: context.kubectl,
+        sleep: (seconds, signal) => context.clock.sleep(seconds, signal),
+        now: () => context.clock.now(),
+        maxBytes: MAX_BYTES,
+      });
+      kubectl = opened;
+      context.onEnd(() => opened.close());
+    }
+    const result = await kubectl.run(query.command, {
+      ...(context.signal === undefined ? {} : { signal: context.signal }),
+      ...(query.manifest === undefined ? {} : { stdin: query.manifest }),
+    });
+    const text = [result.stdout.trimEnd(), result.stderr.trimEnd()].filter((part) => part !== "").join("\n");
+    // A filter that matches nothing, and diff, end with 1 and say nothing on stderr: that is an answer, not a failure.
+    if (result.refused || (result.code !== 0 && result.stderr.trim() !== "")) throw new ToolFailure(text);
+    return text === "" ? "(no output)" : text;
+  };
 }

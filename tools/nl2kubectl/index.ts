@@ -5,7 +5,7 @@
 import { tool } from "@langchain/core/tools";
 import { z } from "zod";
 import { type ToolContext, ToolFailure } from "../context.js";
-import { type KubectlQuery, runKubectlQuery } from "./client.js";
+import { createKubectlRunner, type KubectlQuery } from "./client.js";
 import { isCommand, writeKubectlQuery } from "./generate.js";
 import { lintKubectlQuery } from "./lint.js";
 
@@ -22,6 +22,7 @@ const questionSchema = z.object({
 
 /** Tool `nl2kubectl`; in `direct` mode it takes commands only. */
 export function createNl2Kubectl(context: ToolContext) {
+  const runCommand = createKubectlRunner(context);
   const can = context.writes ? "reads and changes" : "reads (it cannot change anything)";
   return tool(
     async (input: z.infer<typeof questionSchema>) => {
@@ -37,7 +38,7 @@ export function createNl2Kubectl(context: ToolContext) {
         // The agent reads kubectl's own message as well as a finding; only what a nested model wrote is checked first.
         lint: async (one) => (given ? [] : lintKubectlQuery(one, context)),
         execute: async (one) => {
-          const output = await runKubectlQuery(one, context);
+          const output = await runCommand(one);
           return given ? output : `$ ${one.command}\n${output}`;
         },
         show: (one) => (one.manifest === undefined ? one.command : `${one.command}\n${one.manifest}`),

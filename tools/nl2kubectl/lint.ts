@@ -1,33 +1,34 @@
 /** What is wrong with a kubectl command before it runs. */
 import type { ToolContext } from "../context.js";
-import { parseCommandLine } from "../kubectl/index.js";
+import { guard, parseCommandLine } from "../kubectl/index.js";
 import type { KubectlQuery } from "./client.js";
 
-/** What the command line itself shows; the guard, which looks closer, judges when it runs. */
+const NAMESPACE_FLAG = /^(-n.*|--namespace(=.*)?|-A|--all-namespaces)$/;
+const NAMESPACED_VERB = /^(get|describe|logs|top|events|scale|set|patch|rollout|delete|label|annotate)$/;
+const CLUSTER_SCOPED = /^(no|nodes?|ns|namespaces?|pv|persistentvolumes?|sc|storageclass(es)?|crds?)\b/;
+
+/** Command line and guard, as when it runs; then placeholders, a missing manifest and a missing namespace. */
 export async function lintKubectlQuery(query: KubectlQuery, context: ToolContext): Promise<string[]> {
-  const findings: string[] = [];
-  if (/<[a-z][a-z0-9 _-]*>/i.test(query.command)) {
-    findings.push(
-      "the command still holds a placeholder in angle brackets: put a real name there, and list the objects first if you do not know it",
-    );
-  }
   const parsed = parseCommandLine(query.command);
-  if ("error" in parsed) return [...findings, parsed.error];
+  if (!parsed.ok) return [parsed.error];
   const words = parsed.pipeline[0] ?? [];
-  const reads = words.some(
-    (word) => word === "-f" || word === "--filename" || word === "-f-" || word === "--filename=-",
-  );
-  if (reads && query.manifest === undefined && words.includes("-")) {
-    findings.push('the command reads standard input, but no manifest was given: pass it in "manifest"');
+  const findings: string[] = [];
+  const verdict = guard(words, { mode: context.writes ? "read-write" : "read-only", namespaces: context.namespaces });
+  if (!verdict.ok) findings.push("usage" in verdict ? verdict.usage : verdict.message);
+  if (words.some((word) => /<[a-z][a-z0-9 _-]*>/i.test(word))) {
+    findings.push("a placeholder in angle brackets is left: put a real name there; list the objects first to learn it");
   }
-  const named = words.some((word) => /^(-n.*|--namespace(=.*)?|-A|--all-namespaces)$/.test(word));
-  const verb = words[1] ?? "";
+  if (words.includes("-") && query.manifest === undefined) {
+    findings.push("the command reads a manifest from standard input, but there is none: add it in a yaml fence");
+  }
+  const named = words.some((word) => NAMESPACE_FLAG.test(word)) || query.manifest !== undefined;
   if (
     !named &&
-    /^(get|describe|logs|top|events|scale|set|patch|rollout|delete|label|annotate)$/.test(verb) &&
-    !/^(nodes?|no|namespaces?|ns|pv|storageclass(es)?|sc|crds?)\b/.test(words[2] ?? "")
+    NAMESPACED_VERB.test(words[1] ?? "") &&
+    !CLUSTER_SCOPED.test(words[2] ?? "") &&
+    !words.includes("--raw")
   ) {
-    findings.push(`the command names no namespace: add -n ${context.namespaces[0] ?? "NAMESPACE"} (or -A to read all)`);
+    findings.push(`no namespace is named: add -n ${context.namespaces[0] ?? "NAMESPACE"}, or -A to read all`);
   }
   return findings;
 }

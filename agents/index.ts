@@ -1,0 +1,12 @@
+/** The agents, and what a harness needs to run them. */
+export * from "./agent.js";
+export {
+  fileTranscript,
+  MemoryTranscript,
+  type RecordedEvent,
+  type TokenCount,
+  type TranscriptEvent,
+  type TranscriptSink,
+  teeTranscript,
+} from "./react/index.js";
+export * from "./sre/index.js";

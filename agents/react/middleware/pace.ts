@@ -1,0 +1,56 @@
+/**
+ * Outermost around the model call: ends the loop when the answer is in, watches the limits, gives the last turn, counts
+ * steps and lets environment time pass.
+ */
+import { HumanMessage } from "@langchain/core/messages";
+import { createMiddleware } from "langchain";
+import { lastTurnMessage, reachedLimit } from "../limits.js";
+import { NOT_UNDERSTOOD } from "../protocols/index.js";
+import type { TaskRun } from "../task-run.js";
+import { tokensOf } from "../usage.js";
+
+export function pace(run: TaskRun, submit: string) {
+  return createMiddleware({
+    name: "pace",
+    beforeModel: {
+      canJumpTo: ["end"],
+      hook: async () => {
+        if (run.over) return { jumpTo: "end" };
+        const limit = reachedLimit(run);
+        if (limit === undefined) return undefined;
+        run.limit = limit;
+        run.recorder.record({ event: "limit", step: run.usage.steps, limit: limit.status, detail: limit.detail });
+        const content = lastTurnMessage(limit.detail, submit);
+        run.recorder.record({ event: "message", role: "user", content });
+        return { messages: [new HumanMessage(content)] };
+      },
+    },
+    wrapModelCall: async (request, handler) => {
+      const startedAt = performance.now();
+      const last = run.limit !== undefined;
+      run.rejected = undefined;
+      const tools = last ? request.tools.filter((tool) => tool.name === submit) : request.tools;
+      const answer = await handler({ ...request, tools });
+      if (last) run.lastTurnTaken = true;
+      else run.usage.steps++;
+      const calls = (answer.tool_calls ?? []).filter((call) => call.name !== NOT_UNDERSTOOD);
+      run.misunderstood = calls.length > 0 ? 0 : run.misunderstood + 1;
+      run.recorder.record(
+        {
+          event: "step",
+          step: run.step,
+          text: answer.text,
+          calls: calls.map((call) => ({
+            id: run.number(call.id ?? "", call.name).id,
+            tool: call.name,
+            args: call.args,
+          })),
+          tokens: tokensOf(answer),
+        },
+        startedAt,
+      );
+      await run.context.onStep?.();
+      return answer;
+    },
+  });
+}

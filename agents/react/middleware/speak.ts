@@ -1,0 +1,40 @@
+/** Lets a protocol write the conversation for the model and read the calls out of its answer. */
+import type { AIMessage } from "@langchain/core/messages";
+import type { StructuredToolInterface } from "@langchain/core/tools";
+import { createMiddleware } from "langchain";
+import type { Protocol } from "../protocols/index.js";
+import { withCalls } from "../protocols/index.js";
+import type { TaskRun } from "../task-run.js";
+
+export function speak(protocol: Protocol, run: TaskRun, submit: string) {
+  let count = 0;
+  const nextId = () => `${run.context.protocol}_${++count}`;
+  const backend = run.context.model._llmType();
+  return createMiddleware({
+    name: "speak",
+    wrapModelCall: async (request, handler) => {
+      const tools = request.tools as StructuredToolInterface[];
+      // Parsers know all tools, also in the last turn: a call that comes too late is answered, not misunderstood.
+      const names = { names: run.tools, submit };
+      const answer = (await handler({
+        ...request,
+        messages: protocol.write(request.messages),
+        tools: protocol.native ? tools : [],
+        modelSettings: { ...request.modelSettings, ...protocol.settings(backend, names) },
+      })) as AIMessage;
+      const parsed = protocol.read(answer, names);
+      run.note = parsed.ok ? parsed.note : undefined;
+      if (!parsed.ok) {
+        run.recorder.record({ event: "not_understood", step: run.step + 1, text: answer.text, reason: parsed.reason });
+      }
+      return keepsIds(protocol, answer, parsed.ok) ? answer : withCalls(answer, parsed, nextId);
+    },
+  });
+}
+
+/** Calls of the backend's own stay as they are, so that the next request repeats what the backend sent. */
+function keepsIds(protocol: Protocol, answer: AIMessage, ok: boolean): boolean {
+  if (!protocol.native || !ok || (answer.invalid_tool_calls ?? []).length > 0) return false;
+  const ids = (answer.tool_calls ?? []).map((call) => call.id);
+  return ids.length > 0 && ids.every((id) => !!id) && new Set(ids).size === ids.length;
+}

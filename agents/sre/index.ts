@@ -1,0 +1,12 @@
+/** The SRE agent. */
+export { sreAgent } from "./agent.js";
+export {
+  composeSreOutput,
+  diagnosisSchema,
+  mitigationSchema,
+  type SreDiagnosis,
+  type SreEntity,
+  type SreMitigation,
+  type SreOutput,
+} from "./output.js";
+export type { DiagnosisTask, MitigationTask, SreTask, SreTaskOutput } from "./task.js";
