@@ -1,11 +1,14 @@
 /** The control plane's controllers, its scheduler, and the kubelets of its nodes. */
 import type { KubeApi } from "../api.js";
 import { type ContainerRuntime, idleRuntime, type Kubelet } from "../runtime.js";
+import { startCronJobs } from "./cronjob.js";
+import { startDaemonSets } from "./daemonset.js";
 import { startDeployments } from "./deployment.js";
 import { startEndpoints } from "./endpoints.js";
 import { startEndpointSlices } from "./endpointslices.js";
 import { startGarbageCollector } from "./garbage.js";
 import { Inventory } from "./inventory.js";
+import { startJobs } from "./job.js";
 import { startKubelets } from "./kubelet/index.js";
 import { startFakeKubelets } from "./kwok.js";
 import { startNamespaces } from "./namespaces.js";
@@ -14,6 +17,7 @@ import { Plane, type Profile } from "./plane.js";
 import { startReplicaSets } from "./replicaset.js";
 import { startScheduler } from "./scheduler.js";
 import { startServiceAccounts } from "./serviceaccounts.js";
+import { startStatefulSets } from "./statefulset.js";
 
 export { createNodes, type NodeSpec, nodeSpecs } from "./nodes.js";
 export type { Profile } from "./plane.js";
@@ -43,6 +47,10 @@ export function startControllers(api: KubeApi, options: ControllerOptions = {}):
   startGarbageCollector(plane, inventory);
   startDeployments(plane);
   startReplicaSets(plane);
+  startStatefulSets(plane);
+  startDaemonSets(plane);
+  startJobs(plane);
+  startCronJobs(plane);
   startScheduler(plane);
   const kubelet = profile === "kwok" ? startFakeKubelets(plane) : startKubelets(plane, options.runtime ?? idleRuntime);
   const nodes = startNodes(plane, kubelet.isSilent);

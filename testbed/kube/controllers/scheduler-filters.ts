@@ -85,12 +85,14 @@ const taints: Filter = (pod, node) => {
   return undefined;
 };
 
-const nodeAffinity: Filter = (pod, node) => {
+const nodeAffinity: Filter = (pod, node) =>
+  choosesNode(pod, node) ? undefined : hopeless("node(s) didn't match Pod's node affinity/selector");
+
+function choosesNode(pod: KubeObject, node: KubeObject): boolean {
   const terms = pod.spec?.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms;
   const chosen = hasLabels(node.metadata.labels, pod.spec?.nodeSelector ?? {});
-  const affine = terms === undefined || terms.some((term: any) => matchesNode(term, node));
-  return chosen && affine ? undefined : hopeless("node(s) didn't match Pod's node affinity/selector");
-};
+  return chosen && (terms === undefined || terms.some((term: any) => matchesNode(term, node)));
+}
 
 function matchesNode(term: any, node: KubeObject): boolean {
   const expressions = term.matchExpressions ?? [];
@@ -254,6 +256,21 @@ export function refusal(pod: KubeObject, node: KubeObject, snapshot: Snapshot): 
     if (found) return found;
   }
   return undefined;
+}
+
+/**
+ * What a daemon set asks of a node: whether a pod should be there, and whether one that is there may stay (a NoSchedule
+ * taint keeps new ones away only).
+ */
+export function acceptsNode(pod: KubeObject, node: KubeObject): { run: boolean; stay: boolean } {
+  if (!choosesNode(pod, node)) return { run: false, stay: false };
+  const untolerated = (node.spec?.taints ?? []).filter(
+    (taint: any) => !(pod.spec?.tolerations ?? []).some((toleration: any) => tolerates(toleration, taint)),
+  );
+  return {
+    run: !untolerated.some((taint: any) => taint.effect === "NoSchedule" || taint.effect === "NoExecute"),
+    stay: !untolerated.some((taint: any) => taint.effect === "NoExecute"),
+  };
 }
 
 /** Requests that the scores assume for containers without any. */

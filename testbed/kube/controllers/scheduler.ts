@@ -21,7 +21,7 @@ interface Waiting {
 }
 
 export function startScheduler(plane: Plane): void {
-  const { api, clock } = plane;
+  const { clock } = plane;
   const waiting = new Map<string, Waiting>();
   const queue: WorkQueue = plane.queue((key) => attempt(plane, queue, waiting, key));
   const wake = () => {
@@ -50,11 +50,6 @@ export function startScheduler(plane: Plane): void {
   for (const resource of ["persistentvolumeclaims", "persistentvolumes", "storageclasses.storage.k8s.io"]) {
     plane.watch(resource, wake);
   }
-  const priorities = () => {
-    // Sooner for the more important: attempts happen in the order of the queue, which is that of creation.
-    for (const pod of api.list("pods")) if (isWaiting(pod)) queue.add(`${pod.metadata.namespace}/${pod.metadata.name}`);
-  };
-  clock.after(0, priorities);
 }
 
 function isWaiting(pod: KubeObject): boolean {
