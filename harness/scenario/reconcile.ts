@@ -112,8 +112,8 @@ function sameThing(group: Group, entity: Group): boolean {
   if (group.namespace !== undefined && entity.namespace !== undefined && group.namespace !== entity.namespace) {
     return false;
   }
-  // A Schedule makes the chaos objects that v1 files name; their names hold the Schedule's.
-  const chaos = /chaos$/i.test(group.kind) && entity.kind.toLowerCase() === "schedule";
+  // A Schedule makes the chaos objects that v1 files name; their names hold the Schedule's, often behind a prefix.
+  const chaos = /(chaos|^schedule)$/i.test(group.kind) && entity.kind.toLowerCase() === "schedule";
   if (chaos)
     return patterns(group).some((pattern) => pattern.includes(wanted.name) || wanted.name.includes(strip(pattern)));
   if (!sameKind && !bothWorkloads) return false;
