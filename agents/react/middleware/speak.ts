@@ -2,7 +2,7 @@
 import type { AIMessage } from "@langchain/core/messages";
 import type { StructuredToolInterface } from "@langchain/core/tools";
 import { createMiddleware } from "langchain";
-import type { Protocol } from "../protocols/index.js";
+import type { Parsed, Protocol } from "../protocols/index.js";
 import { withCalls } from "../protocols/index.js";
 import type { TaskRun } from "../task-run.js";
 
@@ -27,14 +27,19 @@ export function speak(protocol: Protocol, run: TaskRun, submit: string) {
       if (!parsed.ok) {
         run.recorder.record({ event: "not_understood", step: run.step + 1, text: answer.text, reason: parsed.reason });
       }
-      return keepsIds(protocol, answer, parsed.ok) ? answer : withCalls(answer, parsed, nextId);
+      return keepsCalls(protocol, answer, parsed) ? answer : withCalls(answer, parsed, nextId);
     },
   });
 }
 
-/** Calls of the backend's own stay as they are, so that the next request repeats what the backend sent. */
-function keepsIds(protocol: Protocol, answer: AIMessage, ok: boolean): boolean {
-  if (!protocol.native || !ok || (answer.invalid_tool_calls ?? []).length > 0) return false;
-  const ids = (answer.tool_calls ?? []).map((call) => call.id);
-  return ids.length > 0 && ids.every((id) => !!id) && new Set(ids).size === ids.length;
+/** Sound calls of the backend's own stay as they are, so that the next request repeats what the backend sent. */
+function keepsCalls(protocol: Protocol, answer: AIMessage, parsed: Parsed): boolean {
+  const calls = answer.tool_calls ?? [];
+  if (!protocol.native || !parsed.ok || calls.length === 0 || calls.length !== parsed.actions.length) return false;
+  const ids = calls.map((call) => call.id);
+  return (
+    ids.every((id) => !!id) &&
+    new Set(ids).size === ids.length &&
+    calls.every((call, i) => call.name === parsed.actions[i]!.tool)
+  );
 }
