@@ -40,11 +40,15 @@ export class RunStore {
   read(): RunFile | undefined {
     const file = join(this.path, "run.json");
     if (!existsSync(file)) return undefined;
+    let run: RunFile | undefined;
+    let why = "it describes no run";
     try {
-      return JSON.parse(readFileSync(file, "utf8")) as RunFile;
+      run = JSON.parse(readFileSync(file, "utf8")) as RunFile;
     } catch (error) {
-      throw new RunFolderError(`${file} is damaged (${(error as Error).message}): give another folder with --out`);
+      why = (error as Error).message;
     }
+    if (Array.isArray(run?.configuration?.scenarios)) return run;
+    throw new RunFolderError(`${file} is damaged (${why}): give another folder with --out`);
   }
 
   write(run: RunFile): void {
