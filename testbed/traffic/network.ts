@@ -22,6 +22,8 @@ export interface Route {
   failure?: ConnectFailure;
   /** One entry an endpoint: the process that listens there, or undefined where nothing does. */
   targets: readonly (Process | undefined)[];
+  /** Port at the endpoints; of one route all endpoints have the same. */
+  port: number;
   /** Whose turn it is. */
   next: number;
 }
@@ -34,7 +36,7 @@ export interface Network {
     origin: Origin,
     host: string,
     port: number,
-  ): { process: Process; ip: string } | { failure: ConnectFailure; ip: string };
+  ): { process: Process; ip: string; port: number } | { failure: ConnectFailure; ip: string };
   /** Grows when objects change that routes depend on. */
   readonly changes: number;
   /** Cluster address of the DNS server, for messages. */
@@ -83,8 +85,8 @@ export function createNetwork(kube: KubeApi, processes: ProcessTable): Network {
 
   function toPod(ip: string, port: number): Route {
     const pod = podByIp(ip);
-    if (pod === undefined) return { ip, failure: "timeout", targets: [], next: 0 };
-    return { ip, targets: [listener(pod.metadata.uid, port)], next: 0 };
+    if (pod === undefined) return failed(ip, "timeout");
+    return reached(ip, port, [listener(pod.metadata.uid, port)]);
   }
 
   /** Endpoints of a Service's port; a headless Service is dialled at the port itself. */
@@ -97,9 +99,10 @@ export function createNetwork(kube: KubeApi, processes: ProcessTable): Network {
     );
     const ip: string = headless ? "" : (spec.clusterIP ?? "");
     // kube-proxy has no rule for a port that the Service does not have: the packets go nowhere.
-    if (servicePort === undefined && !headless) return { ip, failure: "timeout", targets: [], next: 0 };
+    if (servicePort === undefined && !headless) return failed(ip, "timeout");
     const targets: (Process | undefined)[] = [];
     let first = "";
+    let targetPort = port;
     for (const slice of kube.list("endpointslices.discovery.k8s.io", service.metadata.namespace)) {
       if (slice.metadata.labels?.["kubernetes.io/service-name"] !== service.metadata.name) continue;
       const number = headless
@@ -110,24 +113,25 @@ export function createNetwork(kube: KubeApi, processes: ProcessTable): Network {
         if (endpoint.conditions?.ready === false) continue;
         const address: string = endpoint.addresses?.[0] ?? "";
         first ||= address;
+        targetPort = number;
         targets.push(listener(endpoint.targetRef?.uid ?? podByIp(address)?.metadata.uid, number));
       }
     }
-    if (targets.length > 0) return { ip: headless ? first : ip, targets, next: 0 };
+    if (targets.length > 0) return reached(headless ? first : ip, targetPort, targets);
     // Without a ready endpoint kube-proxy rejects; a headless name resolves to nothing.
-    return { ip, failure: headless ? "dns" : "refused", targets, next: 0 };
+    return failed(ip, headless ? "dns" : "refused");
   }
 
   function find(origin: Origin, host: string, port: number, depth = 0): Route {
     if (host === "localhost" || host.startsWith("127.") || host === "::1") {
-      return { ip: "127.0.0.1", targets: [listener(origin.podUid, port)], next: 0 };
+      return reached("127.0.0.1", port, [listener(origin.podUid, port)]);
     }
     if (/^\d+\.\d+\.\d+\.\d+$/.test(host)) {
       const service = kube.list("services").find((candidate) => candidate.spec?.clusterIP === host);
       return service ? toService(service, port, depth, origin) : toPod(host, port);
     }
     const service = depth < 5 ? serviceByName(kube, origin, host) : undefined;
-    return service ? toService(service, port, depth, origin) : { ip: "", failure: "dns", targets: [], next: 0 };
+    return service ? toService(service, port, depth, origin) : failed("", "dns");
   }
 
   function route(origin: Origin, host: string, port: number): Route {
@@ -151,7 +155,7 @@ export function createNetwork(kube: KubeApi, processes: ProcessTable): Network {
       const to = route(origin, host, port);
       if (to.failure !== undefined) return { failure: to.failure, ip: to.ip };
       const process = to.targets[to.next++ % to.targets.length];
-      return process === undefined ? { failure: "refused", ip: to.ip } : { process, ip: to.ip };
+      return process === undefined ? { failure: "refused", ip: to.ip } : { process, ip: to.ip, port: to.port };
     },
     get changes() {
       return changes;
@@ -161,6 +165,14 @@ export function createNetwork(kube: KubeApi, processes: ProcessTable): Network {
       for (const stop of unwatch) stop();
     },
   };
+}
+
+function failed(ip: string, failure: ConnectFailure): Route {
+  return { ip, failure, targets: [], port: 0, next: 0 };
+}
+
+function reached(ip: string, port: number, targets: (Process | undefined)[]): Route {
+  return { ip, targets, port, next: 0 };
 }
 
 /**

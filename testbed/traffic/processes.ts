@@ -42,6 +42,8 @@ export interface Process {
   busyMs: number;
   cpuCores: number;
   leakedBytes: number;
+  /** Ticks in a row in which it could not poll its topic. */
+  failedPolls: number;
   readonly addresses: Map<AddressSource, Address | { problem: string }>;
 }
 

@@ -241,6 +241,7 @@ export function createAppRuntime(options: AppRuntimeOptions): AppRuntime {
       busyMs: 0,
       cpuCores: 0,
       leakedBytes: 0,
+      failedPolls: 0,
       addresses: new Map(),
     };
   }
@@ -269,7 +270,7 @@ export function createAppRuntime(options: AppRuntimeOptions): AppRuntime {
       return attemptFailure(result.failure, attempt).text;
     }
     if (dependency.nameOnly) return undefined;
-    if (result.process.ports.get(portOf(result.process, dependency.protocol)) !== dependency.protocol) {
+    if (result.process.ports.get(result.port) !== dependency.protocol) {
       return attemptFailure("protocol", attempt).text;
     }
     const refusal = dependency.protocol === "postgres" ? accountProblem(result.process, address) : undefined;
@@ -434,11 +435,6 @@ export function accountProblem(
   if (database !== undefined && server.databases?.has(database) === false)
     return `database "${database}" does not exist`;
   return undefined;
-}
-
-function portOf(process: Process, protocol: Protocol): number {
-  for (const [port, spoken] of process.ports) if (spoken === protocol) return port;
-  return -1;
 }
 
 function originOf(pod: KubeObject): { namespace: string; podUid: string; dnsPolicy: string } {

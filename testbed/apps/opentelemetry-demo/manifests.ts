@@ -253,14 +253,16 @@ function addFlagContainers(
   });
 }
 
+/** The SDK's own placeholders, which it fills from the environment. */
 function otelConfig(): string {
-  const exporter = { otlp_grpc: { endpoint: "${OTEL_EXPORTER_OTLP_ENDPOINT}" } };
+  const variable = (name: string) => `\${${name}}`;
+  const exporter = { otlp_grpc: { endpoint: variable("OTEL_EXPORTER_OTLP_ENDPOINT") } };
   const config = {
     file_format: "1.0",
     tracer_provider: { processors: [{ batch: { exporter } }] },
     meter_provider: { readers: [{ periodic: { exporter } }] },
     logger_provider: { processors: [{ batch: { exporter } }] },
-    resource: { attributes_list: "${OTEL_RESOURCE_ATTRIBUTES}" },
+    resource: { attributes_list: variable("OTEL_RESOURCE_ATTRIBUTES") },
   };
   return `${JSON.stringify(config, undefined, 2)}\n`;
 }
