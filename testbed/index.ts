@@ -1,0 +1,4 @@
+/** The testbed's public face. */
+export * from "./environment.js";
+export { EnvironmentError, InjectionError } from "./errors.js";
+export { createSimulatedEnvironment, SimulatedEnvironment, type SimulatedOptions } from "./simulated/environment.js";
