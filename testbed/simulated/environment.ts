@@ -17,7 +17,7 @@ import type {
   WorkloadState,
 } from "../environment.js";
 import { EnvironmentError, InjectionError } from "../errors.js";
-import { findMechanism, mechanismIds } from "../faults/index.js";
+import { findMechanism, mechanisms } from "../faults/index.js";
 import { Random } from "../random.js";
 import { type Cluster, createCluster } from "./cluster.js";
 import { type Faces, serveFaces } from "./faces.js";
@@ -125,7 +125,7 @@ export class SimulatedEnvironment implements Environment {
     const { kube } = this.#running();
     const mechanism = findMechanism(id);
     if (!mechanism) {
-      throw new InjectionError(`unknown fault mechanism "${id}"; known: ${mechanismIds().join(", ")}`);
+      throw new InjectionError(`unknown fault mechanism "${id}"; known: ${mechanisms.map((known) => known.id).join(", ")}`);
     }
     const parsed = mechanism.args.safeParse(args);
     if (!parsed.success) {
