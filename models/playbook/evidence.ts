@@ -75,19 +75,15 @@ export function queries(namespace: string): Record<string, string> {
   };
 }
 
-/** Reads alerts out of the alert tool's answer: `Name{label="value", ...}` or `Name label=value ...` a line. */
+/** Reads the firing alerts out of the alert tool's answer: `Name{label="value", ...} firing since ...` a line. */
 export function parseAlerts(text: string): FiringAlert[] {
-  const alerts: FiringAlert[] = [];
-  for (const row of text.split("\n")) {
-    const head = /^[\s*-]*(?:\[?firing\]?[:\s]+)?([A-Z][A-Za-z0-9]+)\b(.*)$/.exec(row);
-    if (!head || /\bpending\b|\bresolved\b/i.test(row)) continue;
+  return text.split("\n").flatMap((row) => {
+    const head = /^([A-Za-z_]\w*)(?:\{(.*?)\})? firing\b/.exec(row);
+    if (!head) return [];
     const labels: Record<string, string> = {};
-    for (const pair of head[2]!.matchAll(/([a-z_][a-z0-9_]*)=(?:"([^"]*)"|([^\s,}]+))/gi)) {
-      labels[pair[1]!] = pair[2] ?? pair[3] ?? "";
-    }
-    if (Object.keys(labels).length > 0) alerts.push({ name: head[1]!, labels });
-  }
-  return alerts;
+    for (const pair of (head[2] ?? "").matchAll(/([a-z_][a-z0-9_]*)="?([^",]*)"?/gi)) labels[pair[1]!] = pair[2]!;
+    return [{ name: head[1]!, labels }];
+  });
 }
 
 /** Looks around in `namespace`: one step for the queries, one more for flags where a ConfigMap holds some. */

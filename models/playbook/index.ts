@@ -85,7 +85,7 @@ function openToolbox(tools: string[], messages: readonly BaseMessage[]): Toolbox
 function namespacesOf(messages: readonly BaseMessage[]): string[] {
   for (const message of messages) {
     if (!SystemMessage.isInstance(message) && !HumanMessage.isInstance(message)) continue;
-    const match = /^[\s*-]*namespaces?(?: in scope)?\s*:\s*(.+)$/im.exec(message.text);
+    const match = /^[\s*-]*namespaces?(?: in scope)?\s*:\s*([^.\n]+)/im.exec(message.text);
     if (match) return [...match[1]!.matchAll(/[a-z0-9](?:[a-z0-9-]*[a-z0-9])?/g)].map((word) => word[0]);
   }
   return [];

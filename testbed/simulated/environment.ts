@@ -125,7 +125,9 @@ export class SimulatedEnvironment implements Environment {
     const { kube } = this.#running();
     const mechanism = findMechanism(id);
     if (!mechanism) {
-      throw new InjectionError(`unknown fault mechanism "${id}"; known: ${mechanisms.map((known) => known.id).join(", ")}`);
+      throw new InjectionError(
+        `unknown fault mechanism "${id}"; known: ${mechanisms.map((known) => known.id).join(", ")}`,
+      );
     }
     const parsed = mechanism.args.safeParse(args);
     if (!parsed.success) {
