@@ -5,6 +5,7 @@
 import type { VirtualClock } from "../clock.js";
 import type { Random } from "../random.js";
 import type { GroupResource, KubeObject, WatchEvent } from "./objects.js";
+import type { Admission } from "./writes.js";
 
 export interface WriteOptions {
   /** Field manager written to managedFields, e.g. `kube-controller-manager`. */
@@ -40,6 +41,8 @@ export interface EventDetail {
 export interface KubeApi {
   readonly clock: VirtualClock;
   readonly random: Random;
+  /** Called with every write before it is checked; controllers add quotas here. */
+  readonly admission?: Admission[];
 
   /** The stored object, or undefined. Stored objects are shared and must never be changed: use `modify`. */
   get<T extends KubeObject = KubeObject>(

@@ -4,9 +4,11 @@ import { type ContainerRuntime, idleRuntime, type Kubelet } from "../runtime.js"
 import { startCronJobs } from "./cronjob.js";
 import { startDaemonSets } from "./daemonset.js";
 import { startDeployments } from "./deployment.js";
+import { startDisruptionBudgets } from "./disruption.js";
 import { startEndpoints } from "./endpoints.js";
 import { startEndpointSlices } from "./endpointslices.js";
 import { startGarbageCollector } from "./garbage.js";
+import { startAutoscalers } from "./hpa.js";
 import { Inventory } from "./inventory.js";
 import { startJobs } from "./job.js";
 import { startKubelets } from "./kubelet/index.js";
@@ -14,10 +16,12 @@ import { startFakeKubelets } from "./kwok.js";
 import { startNamespaces } from "./namespaces.js";
 import { createNodes, type NodeSpec, startNodes } from "./nodes.js";
 import { Plane, type Profile } from "./plane.js";
+import { startQuotas } from "./quota.js";
 import { startReplicaSets } from "./replicaset.js";
 import { startScheduler } from "./scheduler.js";
 import { startServiceAccounts } from "./serviceaccounts.js";
 import { startStatefulSets } from "./statefulset.js";
+import { createDefaultStorageClass, startVolumes } from "./volumes.js";
 
 export { createNodes, type NodeSpec, nodeSpecs } from "./nodes.js";
 export type { Profile } from "./plane.js";
@@ -51,12 +55,17 @@ export function startControllers(api: KubeApi, options: ControllerOptions = {}):
   startDaemonSets(plane);
   startJobs(plane);
   startCronJobs(plane);
+  startVolumes(plane);
   startScheduler(plane);
   const kubelet = profile === "kwok" ? startFakeKubelets(plane) : startKubelets(plane, options.runtime ?? idleRuntime);
   const nodes = startNodes(plane, kubelet.isSilent);
   kubelet.onNode(nodes.changed);
   startEndpoints(plane);
   startEndpointSlices(plane);
+  startDisruptionBudgets(plane);
+  startQuotas(plane);
+  startAutoscalers(plane, profile === "kwok" ? undefined : (ref) => options.runtime?.usage(ref));
+  if (profile === "containerd") createDefaultStorageClass(plane);
   if (options.nodes) createNodes(api, options.nodes);
   return { kubelet, stop: () => plane.stop() };
 }

@@ -1,5 +1,6 @@
 /** The default scheduler: assigns pods to nodes, says why it cannot, and makes room for the more important ones. */
 import { type KubeObject, timestamp } from "../objects.js";
+import { same } from "./fields.js";
 import { splitKey } from "./keys.js";
 import { apiError, type Plane } from "./plane.js";
 import { condition, isFinished } from "./pods.js";
@@ -41,11 +42,13 @@ export function startScheduler(plane: Plane): void {
     }
   });
   plane.watch("nodes", (event) => {
-    const heartbeat =
-      event.type === "MODIFIED" &&
-      event.previous?.metadata.generation === event.object.metadata.generation &&
-      event.previous?.spec === event.object.spec;
-    if (!heartbeat) wake();
+    const { object, previous } = event;
+    const matters =
+      previous === undefined ||
+      !same(previous.spec, object.spec) ||
+      !same(previous.metadata.labels, object.metadata.labels) ||
+      !same(previous.status?.allocatable, object.status?.allocatable);
+    if (matters) wake();
   });
   for (const resource of ["persistentvolumeclaims", "persistentvolumes", "storageclasses.storage.k8s.io"]) {
     plane.watch(resource, wake);

@@ -1,6 +1,7 @@
 /** What endpoints and endpoint slices share: which pods serve a service, on which ports, and since when. */
 import type { KubeApi } from "../api.js";
 import type { KubeObject } from "../objects.js";
+import { same } from "./fields.js";
 import { keyOf } from "./keys.js";
 import { createdAt, type Plane } from "./plane.js";
 import { condition, isFinished } from "./pods.js";
@@ -33,7 +34,7 @@ export function followServices(plane: Plane, queue: WorkQueue): void {
 /** Whether the change of a pod can change what it contributes to a service. */
 function concerns(before: KubeObject, after: KubeObject): boolean {
   return (
-    before.metadata.labels !== after.metadata.labels ||
+    !same(before.metadata.labels, after.metadata.labels) ||
     before.metadata.deletionTimestamp !== after.metadata.deletionTimestamp ||
     before.metadata.generation !== after.metadata.generation ||
     before.status?.podIP !== after.status?.podIP ||
