@@ -52,7 +52,7 @@ export function jaegerApp({ traces, clock, token }: Omit<JaegerOptions, "port" |
   });
 
   const byIds = (context: Context, ids: string[]) => {
-    const found = ids.map((id) => ({ id, spans: traces.get(normalId(id)) }));
+    const found = ids.map((id) => ({ id, spans: findTrace(traces, id) }));
     const errors = found
       .filter(({ spans }) => spans === undefined)
       .map(({ id }) => ({ code: 404, msg: "trace not found", traceID: id }));
@@ -61,7 +61,7 @@ export function jaegerApp({ traces, clock, token }: Omit<JaegerOptions, "port" |
   };
 
   api.get("/traces/:id", (context) => {
-    const spans = traces.get(normalId(context.req.param("id")));
+    const spans = findTrace(traces, context.req.param("id"));
     if (spans === undefined) return failure(context, 404, "trace not found");
     return context.json({ ...envelope([traceJson(spans)]), total: 0 });
   });
@@ -92,7 +92,7 @@ function failure(context: Context, code: 400 | 404 | 500, msg: string) {
 }
 
 /** Identifiers are compared as Jaeger does: hexadecimal numbers, leading zeros left out or not. */
-function normalId(id: string): string {
+function findTrace(traces: TraceStore, id: string): readonly Span[] | undefined {
   if (!/^[0-9a-fA-F]{1,32}$/.test(id)) {
     throw new BadRequest(
       id.length > 32
@@ -100,7 +100,8 @@ function normalId(id: string): string {
         : `strconv.ParseUint: parsing ${JSON.stringify(id)}: invalid syntax`,
     );
   }
-  return id.toLowerCase().padStart(32, "0");
+  const digits = id.toLowerCase();
+  return traces.get(digits.padStart(32, "0")) ?? traces.get(digits.padStart(16, "0"));
 }
 
 function readQuery(context: Context, nowMs: number): TraceQuery {
