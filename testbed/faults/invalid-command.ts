@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { FaultMechanism } from "./mechanism.js";
-import { changeTemplate, settled } from "./restart.js";
+import { changeTemplate, stands } from "./restart.js";
 import { containerOf, find, missing, missingContainer, workloadTarget } from "./target.js";
 
 const args = z.object({ kubernetesObject: workloadTarget, container: z.object({ name: z.string() }) });
@@ -26,5 +26,5 @@ export const invalidCommand: FaultMechanism<Args> = {
       containerOf({ spec: { template } } as any, container.name).command = [COMMAND];
     }),
   holds: ({ kube }, given) =>
-    settled(kube, given.kubernetesObject, (template) => commandOf(template, given)?.[0] === COMMAND),
+    stands(kube, given.kubernetesObject, (template) => commandOf(template, given)?.[0] === COMMAND),
 };

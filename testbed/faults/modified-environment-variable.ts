@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { FaultMechanism } from "./mechanism.js";
-import { changeTemplate, settled } from "./restart.js";
+import { changeTemplate, stands } from "./restart.js";
 import { containerOf, find, missing, missingContainer, workloadTarget } from "./target.js";
 
 const args = z.object({
@@ -41,5 +41,5 @@ export const modifiedEnvironmentVariable: FaultMechanism<Args> = {
       entry.value = given.container.env.value;
     }),
   holds: ({ kube }, given) =>
-    settled(kube, given.kubernetesObject, (template) => variable(template, given)?.value === given.container.env.value),
+    stands(kube, given.kubernetesObject, (template) => variable(template, given)?.value === given.container.env.value),
 };

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { FaultMechanism } from "./mechanism.js";
-import { changeTemplate, settled } from "./restart.js";
+import { changeTemplate, stands } from "./restart.js";
 import { containerOf, find, missing, missingContainer, workloadTarget } from "./target.js";
 
 const args = z.object({ kubernetesObject: workloadTarget, container: z.object({ name: z.string() }) });
@@ -34,5 +34,5 @@ export const nonexistentImage: FaultMechanism<Args> = {
       found.image = wrongImage(found.image);
     }),
   holds: ({ kube }, given) =>
-    settled(kube, given.kubernetesObject, (template) => imageOf(template, given)?.endsWith(`:${TAG}`) === true),
+    stands(kube, given.kubernetesObject, (template) => imageOf(template, given)?.endsWith(`:${TAG}`) === true),
 };
