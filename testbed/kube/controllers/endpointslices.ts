@@ -1,4 +1,5 @@
 /** Endpoint slices: one a set of ports, with the pods that serve it. */
+import { createHash } from "node:crypto";
 import type { KubeObject } from "../objects.js";
 import { same } from "./fields.js";
 import { splitKey } from "./keys.js";
@@ -89,6 +90,7 @@ function slicesFor(plane: Plane, owner: KubeObject, pods: KubeObject[]): Wanted[
       port,
       protocol,
     }));
+    ports.sort((a, b) => (portHash(a) < portHash(b) ? -1 : 1));
     const id = JSON.stringify(ports);
     const group = groups.get(id) ?? { ports, endpoints: [] };
     group.endpoints.push(endpoint(plane, owner, pod));
@@ -102,6 +104,13 @@ function slicesFor(plane: Plane, owner: KubeObject, pods: KubeObject[]): Wanted[
     }
     return slices;
   });
+}
+
+/** Ports are listed in the order of the MD5 of Go's dump of them; readers see that order. */
+function portHash(port: { name: string; port: number; protocol: string; appProtocol?: string }): string {
+  const appProtocol = port.appProtocol ?? "<nil>";
+  const dump = `(v1.EndpointPort){Name:(*string)${port.name} Protocol:(*v1.Protocol)${port.protocol} Port:(*int32)${port.port} AppProtocol:(*string)${appProtocol}}`;
+  return createHash("md5").update(dump).digest("hex");
 }
 
 function endpoint(plane: Plane, owner: KubeObject, pod: KubeObject): any {

@@ -24,7 +24,7 @@ export function startServiceAccounts(plane: Plane): void {
         namespace: name,
         annotations: { "kubernetes.io/description": DESCRIPTION },
       },
-      data: { "ca.crt": certificate },
+      data: { "ca.crt": plane.profile === "kwok" ? "" : certificate },
     });
   });
   plane.follow("namespaces", queue);
