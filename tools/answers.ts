@@ -9,24 +9,31 @@ export function fenced(text: string, languages?: readonly string[]): string | un
   return undefined;
 }
 
+/**
+ * `text` as a JSON object or list, repaired where that helps; undefined when it is neither. A selector such as
+ * `{service="cart"}` begins like JSON, and a repair would make nonsense of it: it is left alone.
+ */
+export function parseLoosely(text: string): object | undefined {
+  if (!/^\s*[[{]/.test(text) || /^\s*\{\s*[A-Za-z_][\w.]*\s*(=|!=|!~)/.test(text)) return undefined;
+  for (const read of [JSON.parse, (t: string) => JSON.parse(jsonrepair(t))]) {
+    try {
+      const value: unknown = read(text);
+      if (typeof value === "object" && value !== null) return value;
+    } catch {
+      // The next reading may do better.
+    }
+  }
+  return undefined;
+}
+
 /** The first JSON object in `text`, repaired where that helps; undefined when there is none. */
 export function readObject(text: string): Record<string, unknown> | undefined {
   const inner = fenced(text) ?? text;
   const start = inner.indexOf("{");
   if (start < 0) return undefined;
-  const candidates = [objectAt(inner, start), inner.slice(start)];
-  for (const candidate of candidates) {
-    if (candidate === undefined) continue;
-    for (const read of [JSON.parse, (t: string) => JSON.parse(jsonrepair(t))]) {
-      try {
-        const value: unknown = read(candidate);
-        if (typeof value === "object" && value !== null && !Array.isArray(value)) {
-          return value as Record<string, unknown>;
-        }
-      } catch {
-        // The next reading may do better.
-      }
-    }
+  for (const candidate of [objectAt(inner, start), inner.slice(start)]) {
+    const value = candidate === undefined ? undefined : parseLoosely(candidate);
+    if (value !== undefined && !Array.isArray(value)) return value as Record<string, unknown>;
   }
   return undefined;
 }

@@ -1,6 +1,6 @@
 /** What a model gave as a tool's arguments, brought into the form that the tool's schema wants where that is plain. */
-import { jsonrepair } from "jsonrepair";
 import type { ZodIssue, ZodTypeAny } from "zod";
+import { parseLoosely } from "../../tools/answers.js";
 
 export type Checked = { ok: true; args: Record<string, unknown> } | { ok: false; problems: string[] };
 
@@ -31,7 +31,7 @@ export function mainField(schema: ZodTypeAny): string | undefined {
 
 /** Arguments wrapped in one more layer (`{"input": {...}}`), or given as JSON text, are taken out of it. */
 function unwrap(schema: ZodTypeAny, args: unknown): unknown {
-  let value = typeof args === "string" ? (parse(args) ?? args) : args;
+  let value = typeof args === "string" ? (parseLoosely(args) ?? args) : args;
   if (typeof value === "string") {
     const field = mainField(schema);
     return field === undefined ? value : { [field]: value };
@@ -47,7 +47,7 @@ function unwrap(schema: ZodTypeAny, args: unknown): unknown {
     /^(input|args|arguments|parameters|kwargs)$/.test(only)
   ) {
     const inner = (value as Record<string, unknown>)[only];
-    value = typeof inner === "string" ? (parse(inner) ?? value) : inner;
+    value = typeof inner === "string" ? (parseLoosely(inner) ?? value) : inner;
   }
   return value;
 }
@@ -86,7 +86,7 @@ function mend(root: unknown, issue: ZodIssue): unknown {
     return copy;
   }
   if (issue.expected === "array" || issue.expected === "object") {
-    const parsed = parse(value);
+    const parsed = parseLoosely(value);
     if (parsed !== undefined && typeof parsed === "object") {
       holder[key] = parsed;
       return copy;
@@ -97,20 +97,6 @@ function mend(root: unknown, issue: ZodIssue): unknown {
     }
   }
   return root;
-}
-
-/** JSON text that holds an object or a list; repaired where that helps. */
-function parse(text: string): object | undefined {
-  if (!/^\s*[[{]/.test(text)) return undefined;
-  for (const read of [JSON.parse, (t: string) => JSON.parse(jsonrepair(t))]) {
-    try {
-      const value: unknown = read(text);
-      if (typeof value === "object" && value !== null) return value;
-    } catch {
-      // The next reading may do better.
-    }
-  }
-  return undefined;
 }
 
 function describe(issue: ZodIssue): string {

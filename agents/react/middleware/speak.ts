@@ -8,6 +8,7 @@ import type { TaskRun } from "../task-run.js";
 
 export function speak(protocol: Protocol, run: TaskRun, submit: string) {
   let count = 0;
+  const used = new Set<string>();
   const nextId = () => `${run.context.protocol}_${++count}`;
   const backend = run.context.model._llmType();
   return createMiddleware({
@@ -27,19 +28,20 @@ export function speak(protocol: Protocol, run: TaskRun, submit: string) {
       if (!parsed.ok) {
         run.recorder.record({ event: "not_understood", step: run.step + 1, text: answer.text, reason: parsed.reason });
       }
-      return keepsCalls(protocol, answer, parsed) ? answer : withCalls(answer, parsed, nextId);
+      return keepsCalls(protocol, answer, parsed, used) ? answer : withCalls(answer, parsed, nextId);
     },
   });
 }
 
-/** Sound calls of the backend's own stay as they are, so that the next request repeats what the backend sent. */
-function keepsCalls(protocol: Protocol, answer: AIMessage, parsed: Parsed): boolean {
+/**
+ * Sound calls of the backend's own stay as they are, so that the next request repeats what the backend sent. Ids that are
+ * missing or come twice (some servers number each answer's calls anew) would mix up observations.
+ */
+function keepsCalls(protocol: Protocol, answer: AIMessage, parsed: Parsed, used: Set<string>): boolean {
   const calls = answer.tool_calls ?? [];
   if (!protocol.native || !parsed.ok || calls.length === 0 || calls.length !== parsed.actions.length) return false;
-  const ids = calls.map((call) => call.id);
-  return (
-    ids.every((id) => !!id) &&
-    new Set(ids).size === ids.length &&
-    calls.every((call, i) => call.name === parsed.actions[i]!.tool)
-  );
+  const ids = calls.map((call) => call.id ?? "");
+  const fresh = ids.every((id) => id !== "" && !used.has(id)) && new Set(ids).size === ids.length;
+  for (const id of ids) used.add(id);
+  return fresh && calls.every((call, i) => call.name === parsed.actions[i]!.tool);
 }

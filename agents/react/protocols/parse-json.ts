@@ -1,6 +1,5 @@
 /** Reads actions that are written as JSON: one object, a list, or the tags that some models put around them. */
-import { jsonrepair } from "jsonrepair";
-import { fenced, objectAt } from "../../../tools/answers.js";
+import { fenced, objectAt, parseLoosely } from "../../../tools/answers.js";
 import { matchTool, type Parsed, type ParsedAction, type ToolNames, withoutThinking } from "./action.js";
 
 const NAME_KEYS = ["action", "tool", "tool_name", "name", "function"];
@@ -66,24 +65,12 @@ function readValues(text: string): unknown[] {
   for (let i = 0; i < source.length; i++) {
     if (source[i] !== "{" && source[i] !== "[") continue;
     const balanced = objectAt(source, i);
-    const value = read(balanced ?? source.slice(i));
+    const value = parseLoosely(balanced ?? source.slice(i));
     if (value === undefined) continue;
     if (Array.isArray(value)) values.push(...value);
     else values.push(value);
     if (balanced === undefined) break;
     i += balanced.length - 1;
   }
-  return values.filter((value) => typeof value === "object" && value !== null);
-}
-
-function read(text: string): unknown {
-  for (const parse of [JSON.parse, (t: string) => JSON.parse(jsonrepair(t))]) {
-    try {
-      const value: unknown = parse(text);
-      if (typeof value === "object" && value !== null) return value;
-    } catch {
-      // The next reading may do better.
-    }
-  }
-  return undefined;
+  return values;
 }

@@ -1,6 +1,5 @@
 /** Reads `Thought / Action / Action Input / Observation` text, forgiving what models make of it. */
-import { jsonrepair } from "jsonrepair";
-import { objectAt } from "../../../tools/answers.js";
+import { objectAt, parseLoosely } from "../../../tools/answers.js";
 import { matchTool, type Parsed, type ToolNames, withoutThinking } from "./action.js";
 import { parseJsonAction } from "./parse-json.js";
 
@@ -93,19 +92,9 @@ function bound(text: string): string {
 function readInput(input: string): Record<string, unknown> | string | undefined {
   const text = input.trim();
   if (text === "" || /^(none|null|n\/a)$/i.test(text)) return {};
-  if (/^[{[]/.test(text)) {
-    for (const read of [JSON.parse, (t: string) => JSON.parse(jsonrepair(t))]) {
-      try {
-        const value: unknown = read(text);
-        if (typeof value === "object" && value !== null && !Array.isArray(value))
-          return value as Record<string, unknown>;
-      } catch {
-        // The next reading may do better.
-      }
-    }
-    // A selector such as {service="cart"} is text, and begins like JSON all the same.
-    return /^\{\s*"[^"]*"\s*:/.test(text) ? undefined : text;
-  }
+  const value = parseLoosely(text);
+  if (value !== undefined) return Array.isArray(value) ? undefined : (value as Record<string, unknown>);
+  if (/^\{\s*"[^"]*"\s*:/.test(text)) return undefined;
   // Text alone stands for the tool's main argument.
   return /^"[\s\S]*"$/.test(text) || /^'[\s\S]*'$/.test(text) ? text.slice(1, -1) : text;
 }

@@ -1,6 +1,6 @@
 /** The backend's own tool calling. */
 import { AIMessage, type BaseMessage, HumanMessage, ToolMessage } from "@langchain/core/messages";
-import { jsonrepair } from "jsonrepair";
+import { parseLoosely } from "../../../tools/answers.js";
 import { matchTool, type Parsed, type ParsedAction, type ToolNames } from "./action.js";
 import { parseJsonAction } from "./parse-json.js";
 import { NOT_UNDERSTOOD, type Protocol } from "./protocol.js";
@@ -20,7 +20,7 @@ function read(answer: AIMessage, tools: ToolNames): Parsed {
     args: call.args,
   }));
   for (const broken of answer.invalid_tool_calls ?? []) {
-    const args = repair(broken.args ?? "");
+    const args = parseLoosely(broken.args || "{}") as Record<string, unknown> | undefined;
     const tool = broken.name ?? "";
     if (args === undefined) return { ok: false, reason: `the arguments of your call to ${tool} are not valid JSON` };
     actions.push({ tool: matchTool(tool, tools.names) ?? tool, args });
@@ -47,13 +47,4 @@ function withoutMarkers(messages: readonly BaseMessage[]): BaseMessage[] {
     }
   }
   return plain;
-}
-
-function repair(text: string): Record<string, unknown> | undefined {
-  try {
-    const value: unknown = JSON.parse(jsonrepair(text === "" ? "{}" : text));
-    return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : undefined;
-  } catch {
-    return undefined;
-  }
 }

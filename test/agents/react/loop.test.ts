@@ -156,23 +156,22 @@ describe("the loop", () => {
     expect(lastText(model)).toContain("echo a");
   });
 
-  it("gives calls without ids, or with equal ones, ids of their own", async () => {
-    const calls = [
-      { ...call("a"), id: "" },
-      { ...call("b"), id: "" },
-    ];
-    const { model } = await run([
-      calls,
-      [
-        { ...call("c"), id: "x" },
-        { ...call("d"), id: "x" },
-      ],
+  it("gives calls without ids, or with ids that came before, ids of their own", async () => {
+    const named = (text: string, id: string) => ({ ...call(text), id });
+    const { model, context } = await run([
+      [named("a", ""), named("b", "")],
+      [named("c", "x"), named("d", "x")],
+      [named("e", "y")],
+      [named("f", "y")],
       [submit()],
     ]);
-    const ids = model.requests[2]!.messages.filter((m) => ToolMessage.isInstance(m)).map(
-      (m) => (m as ToolMessage).tool_call_id,
-    );
-    expect(new Set(ids).size).toBe(4);
+    const results = model.requests[4]!.messages.filter((m) => ToolMessage.isInstance(m)) as ToolMessage[];
+    expect(new Set(results.map((m) => m.tool_call_id)).size).toBe(6);
+    expect(
+      events(context, "observation")
+        .map((o) => `${o.id} ${o.content}`)
+        .slice(0, 6),
+    ).toEqual(["a", "b", "c", "d", "e", "f"].map((text, i) => `call_${i + 1} echo ${text}`));
   });
 
   it("notices the same call with the same answer", async () => {
