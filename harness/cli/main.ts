@@ -106,14 +106,18 @@ Examples:
     .argument("[references...]", "ids, paths, folders or patterns")
     .option("--json", "for machines")
     .addHelpText("after", "\nExample:\n  $ itbench scenarios list 'sre-1*'")
-    .action(async (references, options) => done((await import("./scenarios.js")).listCommand(references, options, io)));
+    .action(async (references, options) =>
+      done(await (await import("./scenarios.js")).listCommand(references, options, io)),
+    );
   scenarios
     .command("show")
     .description("show one scenario, its ground truth included")
     .argument("<id|path>")
     .option("--json", "for machines")
     .addHelpText("after", "\nExample:\n  $ itbench scenarios show sre-24")
-    .action(async (reference, options) => done((await import("./scenarios.js")).showCommand(reference, options, io)));
+    .action(async (reference, options) =>
+      done(await (await import("./scenarios.js")).showCommand(reference, options, io)),
+    );
   scenarios
     .command("validate")
     .description("check scenario files, or the whole library when none is given")

@@ -1,4 +1,6 @@
 /** `itbench scenarios list | show | validate` */
+
+import { missingSupport } from "../run/support.js";
 import {
   aliasSets,
   complexityOf,
@@ -18,30 +20,41 @@ interface JsonOption {
   json?: boolean;
 }
 
-export function listCommand(references: string[], options: JsonOption, io: Io): number {
-  const loaded = references.length > 0 ? findScenarios(references) : library();
+export async function listCommand(references: string[], options: JsonOption, io: Io): Promise<number> {
+  const found = references.length > 0 ? findScenarios(references) : library();
+  const loaded = await Promise.all(
+    found.map(async (entry) => ({ ...describe(entry), missing: await missingSupport(entry.scenario) })),
+  );
   if (options.json) {
-    io.out(`${JSON.stringify(loaded.map(describe), null, 2)}\n`);
+    io.out(`${JSON.stringify(loaded, null, 2)}\n`);
     return EXIT.ok;
   }
-  const rows = loaded.map((entry) => {
-    const { id, complexity, application, title, description } = describe(entry);
+  const rows = loaded.map(({ id, complexity, application, title, description, missing }) => {
     const what = title ?? description;
-    const room = Math.max(20, io.columns - 46);
+    const room = Math.max(20, io.columns - 52);
     const short = what.length > room ? `${what.slice(0, room - 1).trimEnd()}…` : what;
-    return [id, complexity, application, short];
+    return [id, complexity, application, missing.length === 0 ? "yes" : "no", short];
   });
-  const columns = [{ title: "SCENARIO" }, { title: "LEVEL" }, { title: "APPLICATION" }, { title: "WHAT" }];
+  const columns = [
+    { title: "SCENARIO" },
+    { title: "LEVEL" },
+    { title: "APPLICATION" },
+    { title: "RUNS" },
+    { title: "WHAT" },
+  ];
   io.out(renderTable(columns, rows));
+  const lacking = [...new Set(loaded.flatMap(({ missing }) => missing))].sort();
+  if (lacking.length > 0) io.out(`\nRUNS no: the simulated testbed does not have\n  ${lacking.join("\n  ")}\n`);
   return EXIT.ok;
 }
 
-export function showCommand(reference: string, options: JsonOption, io: Io): number {
+export async function showCommand(reference: string, options: JsonOption, io: Io): Promise<number> {
   const loaded = findScenario(reference);
+  const missing = await missingSupport(loaded.scenario);
   const { scenario } = loaded;
   const complexity = complexityOf(scenario);
   if (options.json) {
-    io.out(`${JSON.stringify({ ...loaded, complexity }, null, 2)}\n`);
+    io.out(`${JSON.stringify({ ...loaded, complexity, missing }, null, 2)}\n`);
     return EXIT.ok;
   }
   const c = colorsFor(io);
@@ -68,6 +81,7 @@ export function showCommand(reference: string, options: JsonOption, io: Io): num
         ["level", levelText(complexity)],
         ["source", `${scenario.provenance.source ?? ""}${from === undefined ? "" : `, scenario ${from}`}` || "own"],
         ["file", loaded.file],
+        ["runs here", missing.length === 0 ? "yes" : `no: the simulated testbed lacks ${missing.join("; ")}`],
       ],
       "  ",
     ).replace(/^\s*\n/, ""),

@@ -1,9 +1,10 @@
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { stringify } from "yaml";
 import { scenarioHash } from "../../../harness/run/index.js";
 import { findScenario, libraryScenarios } from "../../../harness/scenario/index.js";
-import { temporaryFolder } from "../support/fixtures.js";
+import { scenario, temporaryFolder } from "../support/fixtures.js";
 import { cli } from "./support.js";
 
 describe("help", () => {
@@ -204,5 +205,29 @@ describe("colours", () => {
   ])("%s", async (_what, options, coloured) => {
     const { out } = await cli(["scenarios", "show", "sre-24"], options);
     expect(out.includes(esc)).toBe(coloured);
+  });
+});
+
+describe("what runs here", () => {
+  it("every scenario of the library does", async () => {
+    const json = JSON.parse((await cli(["scenarios", "list", "--json"])).out);
+    for (const entry of json) expect([entry.id, entry.missing]).toEqual([entry.id, []]);
+  });
+  it.each([
+    ["an application", { environment: { applications: [{ id: "shop" }] } }, "application shop"],
+    ["a fault mechanism", {}, "fault mechanism break-it"],
+    [
+      "an argument",
+      { disruptions: [{ injections: [{ id: "scaled-to-zero-kubernetes-workload", args: {} }] }] },
+      "scaled-to-zero-kubernetes-workload: args.kubernetesObject",
+    ],
+  ])("%s that the testbed does not have is named", async (_what, changes, missing) => {
+    const file = join(temporaryFolder(), "mine.yaml");
+    writeFileSync(file, stringify(scenario("mine", changes)));
+    const { code, out } = await cli(["scenarios", "list", file]);
+    expect(code).toBe(0);
+    expect(out).toMatch(/^mine .* no /m);
+    expect(out).toContain(missing);
+    expect((await cli(["scenarios", "show", file])).out).toContain(missing);
   });
 });
