@@ -16,10 +16,23 @@ export interface Source {
   refresh(): void;
 }
 
+/** One metric a series and store, so that all queries share what is derived from it. */
+const metricsOfStores = new WeakMap<MetricStore, Metric[]>();
+
+function metricsOf(store: MetricStore): Metric[] {
+  let metrics = metricsOfStores.get(store);
+  if (metrics === undefined) {
+    metrics = [];
+    metricsOfStores.set(store, metrics);
+  }
+  return metrics;
+}
+
 export function createSource(store: MetricStore, matchers: readonly Matcher[]): Source {
   let generation = -1;
   let series: readonly Series[] = [];
   const metrics: Metric[] = [];
+  const shared = metricsOf(store);
   return {
     get series() {
       return series;
@@ -32,7 +45,11 @@ export function createSource(store: MetricStore, matchers: readonly Matcher[]): 
       if (found === series) return;
       // Series come in order of id and are never removed: what is known stays where it is.
       if (series.some((s, i) => found[i] !== s)) metrics.length = 0;
-      for (let i = metrics.length; i < found.length; i++) metrics.push(new Metric(found[i]!.labels));
+      for (let i = metrics.length; i < found.length; i++) {
+        const { id, labels } = found[i]!;
+        shared[id] ??= new Metric(labels);
+        metrics.push(shared[id]);
+      }
       series = found;
     },
   };
@@ -94,8 +111,11 @@ export function compileSelector(compiler: Compiler, node: VectorSelector, timest
     for (let i = 0; i < series.length; i++) {
       const s = series[i]!;
       const { times, length } = s;
-      const end = after(times, length, reference, hints[i]!);
-      hints[i] = end;
+      let end = length;
+      if (length > 0 && times[length - 1]! > reference) {
+        end = after(times, length, reference, hints[i]!);
+        hints[i] = end;
+      }
       if (end === 0 || times[end - 1]! <= oldest) continue;
       const value = s.values[end - 1]!;
       if (isStale(value)) continue;
@@ -129,9 +149,11 @@ export function compileMatrix(compiler: Compiler, node: MatrixSelector): MatrixN
         const s = series[i]!;
         const { times, values, length } = s;
         if (length === 0 || times[length - 1]! <= readFrom) continue;
-        const to = after(times, length, readTo, hints[i]!);
-        hints[i] = to;
-        if (to === 0) continue;
+        let to = length;
+        if (times[length - 1]! > readTo) {
+          to = after(times, length, readTo, hints[i]!);
+          hints[i] = to;
+        }
         // Windows are short against the whole: walk back from the end.
         let from = to;
         let stale = false;
