@@ -4,7 +4,7 @@ import type { LogEntry, LogStore, StreamLabels } from "./logs.js";
 export interface LogStoreOptions {
   /** Lines kept in one stream; default 20,000. */
   maxEntriesPerStream?: number;
-  /** Lines kept over all streams; the longest stream gives way first; default 200,000. */
+  /** Lines kept over all streams; the longest stream gives way first; default 100,000. */
   maxEntries?: number;
   /** Lines older than this, counted from the newest line of the store, go; default 24 h (milliseconds). */
   maxAgeMs?: number;
@@ -41,7 +41,7 @@ const SLACK = 1.25;
  */
 export function createLogStore(options: LogStoreOptions = {}): MemoryLogStore {
   const maxPerStream = options.maxEntriesPerStream ?? 20_000;
-  const maxEntries = options.maxEntries ?? 200_000;
+  const maxEntries = options.maxEntries ?? 100_000;
   const maxAgeMs = options.maxAgeMs ?? 24 * 3600_000;
   const byIdentity = new WeakMap<StreamLabels, MutableStream>();
   const byKey = new Map<string, MutableStream>();

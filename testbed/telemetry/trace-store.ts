@@ -2,9 +2,9 @@
 import type { Span, TraceQuery, TraceStore } from "./traces.js";
 
 export interface TraceStoreOptions {
-  /** Traces kept; default 5,000. */
+  /** Traces kept; default 3,000. */
   maxTraces?: number;
-  /** Spans kept over all traces; default 60,000. */
+  /** Spans kept over all traces; default 30,000. */
   maxSpans?: number;
 }
 
@@ -24,8 +24,8 @@ const DEFAULT_LIMIT = 20;
  * outlive their traces, as they do in Jaeger's indices.
  */
 export function createTraceStore(options: TraceStoreOptions = {}): TraceStore {
-  const maxTraces = options.maxTraces ?? 5_000;
-  const maxSpans = options.maxSpans ?? 60_000;
+  const maxTraces = options.maxTraces ?? 3_000;
+  const maxSpans = options.maxSpans ?? 30_000;
   const traces = new Map<string, Trace>();
   /** Traces in which a service has a span, in order of arrival. */
   const byService = new Map<string, Map<string, Trace>>();
