@@ -44,7 +44,7 @@ export function isCommand(text: string): boolean {
 
 /** The first command in `text`, with its continuation lines. */
 function commandLine(text: string): string | undefined {
-  const joined = text.replace(/\\\r?\n\s*/g, " ");
+  const joined = text.replace(/[ \t]*\\\r?\n\s*/g, " ");
   const start = joined.search(/^[ \t>*`-]*(\$[ \t]+)?kubectl[ \t]/m);
   if (start < 0) return undefined;
   const rest = joined.slice(start).replace(/^[\s>*`-]*(\$\s+)?/, "");

@@ -9,15 +9,16 @@ const CLUSTER_SCOPED = /^(no|nodes?|ns|namespaces?|pv|persistentvolumes?|sc|stor
 
 /** Command line and guard, as when it runs; then placeholders, a missing manifest and a missing namespace. */
 export async function lintKubectlQuery(query: KubectlQuery, context: ToolContext): Promise<string[]> {
+  // To the command line an angle bracket is a redirection; the writer of a placeholder needs other advice.
+  if (/<[a-z][a-z0-9 _-]*>/i.test(query.command)) {
+    return ["a placeholder in angle brackets is left: put a real name there; list the objects first to learn it"];
+  }
   const parsed = parseCommandLine(query.command);
   if (!parsed.ok) return [parsed.error];
   const words = parsed.pipeline[0] ?? [];
   const findings: string[] = [];
   const verdict = guard(words, { mode: context.writes ? "read-write" : "read-only", namespaces: context.namespaces });
   if (!verdict.ok) findings.push("usage" in verdict ? verdict.usage : verdict.message);
-  if (words.some((word) => /<[a-z][a-z0-9 _-]*>/i.test(word))) {
-    findings.push("a placeholder in angle brackets is left: put a real name there; list the objects first to learn it");
-  }
   if (words.includes("-") && query.manifest === undefined) {
     findings.push("the command reads a manifest from standard input, but there is none: add it in a yaml fence");
   }

@@ -43,7 +43,7 @@ export function createNl2Traces(context: ToolContext) {
         context.mode === "nl2x"
           ? "Answers a question about traces (which call fails or is slow, where, who calls whom) from Jaeger. Ask one question at a time, or give `service` and other search parameters."
           : "Searches traces in Jaeger and shows them as trees, like ones together.",
-      schema: context.mode === "nl2x" ? questionSchema : searchSchema,
+      schema: (context.mode === "nl2x" ? questionSchema : searchSchema) as typeof questionSchema,
     },
   );
 }

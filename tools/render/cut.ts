@@ -19,8 +19,8 @@ export function cutMiddle(text: string, maxBytes: number, note: (leftBytes: numb
   const bytes = Buffer.byteLength(sound);
   if (bytes <= maxBytes) return { text: sound, bytes, left: 0 };
   const buffer = Buffer.from(sound);
-  const headEnd = lineBreakBefore(buffer, startOfCharacter(buffer, Math.floor((maxBytes * 2) / 3)));
-  const tailStart = lineBreakAfter(buffer, startOfCharacter(buffer, bytes - Math.floor(maxBytes / 3)));
+  const headEnd = lineBreakBefore(buffer, characterBefore(buffer, Math.floor((maxBytes * 2) / 3)));
+  const tailStart = lineBreakAfter(buffer, characterAfter(buffer, bytes - Math.floor(maxBytes / 3)));
   const middle = buffer.subarray(headEnd, tailStart);
   const head = buffer.subarray(0, headEnd).toString().trimEnd();
   const tail = buffer.subarray(tailStart).toString().trimStart();
@@ -38,10 +38,21 @@ const NEWLINE = 10;
 const REACH = 400;
 
 /** The nearest index at or before `at` where a character begins. */
-function startOfCharacter(buffer: Buffer, at: number): number {
+function characterBefore(buffer: Buffer, at: number): number {
   let i = at;
-  while (i > 0 && (buffer[i]! & 0xc0) === 0x80) i--;
+  while (i > 0 && isContinuation(buffer[i])) i--;
   return i;
+}
+
+/** The nearest index at or after `at` where a character begins. */
+function characterAfter(buffer: Buffer, at: number): number {
+  let i = at;
+  while (i < buffer.length && isContinuation(buffer[i])) i++;
+  return i;
+}
+
+function isContinuation(byte: number | undefined): boolean {
+  return byte !== undefined && (byte & 0xc0) === 0x80;
 }
 
 function lineBreakBefore(buffer: Buffer, at: number): number {
