@@ -1,0 +1,23 @@
+/** Gives a pod the value of its priority class. */
+import { forbidden } from "../errors.js";
+import type { Admission } from "../writes.js";
+
+export const priorityAdmission: Admission = ({ operation, resource, object }, context) => {
+  if (operation !== "CREATE" || resource.key !== "pods") return;
+  const spec = object.spec;
+  let name: string | undefined = spec.priorityClassName;
+  const classes = "priorityclasses.scheduling.k8s.io";
+  if (name === undefined) {
+    const fallback = context.list(classes).find((c) => c.globalDefault === true);
+    if (fallback) {
+      name = fallback.metadata.name;
+      spec.priorityClassName = name;
+    }
+  }
+  const found = name === undefined ? undefined : context.get(classes, undefined, name);
+  if (name !== undefined && found === undefined) {
+    throw forbidden(resource, object.metadata.name ?? "", `no PriorityClass with name ${name} was found`);
+  }
+  spec.priority = found?.value ?? 0;
+  spec.preemptionPolicy ??= found?.preemptionPolicy ?? "PreemptLowerPriority";
+};

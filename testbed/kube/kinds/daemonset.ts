@@ -1,0 +1,88 @@
+/** DaemonSets. */
+import { type FieldError, invalidValue, required } from "../errors.js";
+import { equal } from "../json.js";
+import { age, containerCells, labelText, selectorText } from "./print.js";
+import { AGE_COLUMN, integer, type KindRules, NAME_COLUMN, text } from "./rules.js";
+import { immutable, nonNegative, oneOf } from "./validation.js";
+import { alwaysRestarts, countOrPercent, defaultTemplate, isZero, validateSelectedTemplate } from "./workload.js";
+
+const TEMPLATE_GENERATION = "deprecated.daemonset.template.generation";
+
+export const daemonSet: KindRules = {
+  generation: "spec",
+  defaults({ spec }) {
+    spec.updateStrategy.type ??= "RollingUpdate";
+    if (spec.updateStrategy.type === "RollingUpdate") {
+      spec.updateStrategy.rollingUpdate ??= {};
+      spec.updateStrategy.rollingUpdate.maxUnavailable ??= 1;
+      spec.updateStrategy.rollingUpdate.maxSurge ??= 0;
+    }
+    spec.revisionHistoryLimit ??= 10;
+    defaultTemplate(spec.template);
+  },
+  prepareCreate(object) {
+    object.metadata.annotations = { ...object.metadata.annotations, [TEMPLATE_GENERATION]: "1" };
+  },
+  prepareUpdate(object, old) {
+    const before = Number(old.metadata.annotations?.[TEMPLATE_GENERATION] ?? 0);
+    const generation = equal(object.spec.template, old.spec.template) ? before : before + 1;
+    object.metadata.annotations = { ...object.metadata.annotations, [TEMPLATE_GENERATION]: String(generation) };
+  },
+  validate({ spec }) {
+    const errors: FieldError[] = [
+      ...validateSelectedTemplate(spec, "daemonset"),
+      ...alwaysRestarts(spec.template, "DaemonSet"),
+      ...nonNegative(spec.minReadySeconds, "spec.minReadySeconds"),
+    ];
+    const { type, rollingUpdate } = spec.updateStrategy;
+    if (type === "RollingUpdate") {
+      if (rollingUpdate === undefined) errors.push(required("spec.updateStrategy.rollingUpdate"));
+      else {
+        errors.push(
+          ...countOrPercent(rollingUpdate.maxUnavailable, "spec.updateStrategy.rollingUpdate.maxUnavailable"),
+          ...countOrPercent(rollingUpdate.maxSurge, "spec.updateStrategy.rollingUpdate.maxSurge"),
+        );
+        if (isZero(rollingUpdate.maxUnavailable) && isZero(rollingUpdate.maxSurge)) {
+          errors.push(
+            invalidValue(
+              "spec.updateStrategy.rollingUpdate.maxUnavailable",
+              rollingUpdate.maxUnavailable,
+              "cannot be 0 when maxSurge is 0",
+            ),
+          );
+        }
+      }
+    } else errors.push(...oneOf(type, ["OnDelete", "RollingUpdate"], "spec.updateStrategy.type"));
+    errors.push(...nonNegative(spec.revisionHistoryLimit, "spec.revisionHistoryLimit"));
+    return errors;
+  },
+  validateUpdate: (object, old) => immutable(object.spec.selector, old.spec.selector, "spec.selector"),
+  columns: [
+    NAME_COLUMN,
+    integer("Desired"),
+    integer("Current"),
+    integer("Ready"),
+    integer("Up-to-date"),
+    integer("Available"),
+    text("Node Selector"),
+    AGE_COLUMN,
+    text("Containers", 1),
+    text("Images", 1),
+    text("Selector", 1),
+  ],
+  row(object, now) {
+    const s = object.status ?? {};
+    return [
+      object.metadata.name,
+      s.desiredNumberScheduled ?? 0,
+      s.currentNumberScheduled ?? 0,
+      s.numberReady ?? 0,
+      s.updatedNumberScheduled ?? 0,
+      s.numberAvailable ?? 0,
+      labelText(object.spec.template?.spec?.nodeSelector),
+      age(object, now),
+      ...containerCells(object.spec.template?.spec?.containers),
+      selectorText(object.spec.selector),
+    ];
+  },
+};

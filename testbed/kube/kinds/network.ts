@@ -1,0 +1,149 @@
+/** Endpoints, EndpointSlices, NetworkPolicies, Ingresses, IngressClasses. */
+import { type FieldError, invalidValue, notSupported, required } from "../errors.js";
+import { age, selectorText } from "./print.js";
+import { AGE_COLUMN, type KindRules, NAME_COLUMN, text } from "./rules.js";
+import { immutable, oneOf, portNumberOrName, validateSelector } from "./validation.js";
+
+const MAX_SHOWN = 3;
+
+function shorten(list: string[], total = list.length): string {
+  if (list.length === 0) return "<none>";
+  const text = list.slice(0, MAX_SHOWN).join(",");
+  return total > MAX_SHOWN ? `${text} + ${total - MAX_SHOWN} more...` : text;
+}
+
+export const endpoints: KindRules = {
+  warning: "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice",
+  defaults(object) {
+    for (const subset of object.subsets ?? []) for (const port of subset.ports ?? []) port.protocol ??= "TCP";
+  },
+  columns: [NAME_COLUMN, text("Endpoints"), AGE_COLUMN],
+  row(object, now) {
+    const list: string[] = [];
+    for (const subset of object.subsets ?? []) {
+      if ((subset.ports ?? []).length === 0) for (const a of subset.addresses ?? []) list.push(a.ip);
+      else for (const port of subset.ports) for (const a of subset.addresses ?? []) list.push(`${a.ip}:${port.port}`);
+    }
+    return [object.metadata.name, shorten(list), age(object, now)];
+  },
+};
+
+export const endpointSlice: KindRules = {
+  generation: "spec",
+  defaults(object) {
+    for (const port of object.ports ?? []) {
+      port.name ??= "";
+      port.protocol ??= "TCP";
+    }
+  },
+  validate: (object) => oneOf(object.addressType, ["IPv4", "IPv6", "FQDN"], "addressType"),
+  validateUpdate: (object, old) => immutable(object.addressType, old.addressType, "addressType"),
+  columns: [NAME_COLUMN, text("AddressType"), text("Ports"), text("Endpoints"), AGE_COLUMN],
+  row(object, now) {
+    const ports: string[] = (object.ports ?? []).map((p: any) =>
+      p.port !== undefined ? String(p.port) : p.name || "*",
+    );
+    const addresses: string[] = (object.endpoints ?? []).flatMap((e: any) => e.addresses ?? []);
+    return [
+      object.metadata.name,
+      object.addressType,
+      ports.length === 0 ? "<unset>" : shorten(ports),
+      addresses.length === 0 ? "<unset>" : shorten(addresses),
+      age(object, now),
+    ];
+  },
+};
+
+export const networkPolicy: KindRules = {
+  generation: "spec",
+  defaults({ spec }) {
+    if (spec === undefined) return;
+    if ((spec.policyTypes ?? []).length === 0) {
+      spec.policyTypes = (spec.egress ?? []).length > 0 ? ["Ingress", "Egress"] : ["Ingress"];
+    }
+    for (const rule of [...(spec.ingress ?? []), ...(spec.egress ?? [])]) {
+      for (const port of rule.ports ?? []) port.protocol ??= "TCP";
+    }
+  },
+  validate({ spec }) {
+    const errors: FieldError[] = validateSelector(spec?.podSelector ?? {}, "spec.podSelector");
+    for (const direction of ["ingress", "egress"]) {
+      (spec?.[direction] ?? []).forEach((rule: any, i: number) => {
+        (rule.ports ?? []).forEach((port: any, j: number) => {
+          const here = `spec.${direction}[${i}].ports[${j}]`;
+          errors.push(...oneOf(port.protocol, ["TCP", "UDP", "SCTP"], `${here}.protocol`));
+          if (port.port !== undefined) errors.push(...portNumberOrName(port.port, `${here}.port`));
+        });
+        const peers = direction === "ingress" ? "from" : "to";
+        (rule[peers] ?? []).forEach((peer: any, j: number) => {
+          const here = `spec.${direction}[${i}].${peers}[${j}]`;
+          if (Object.keys(peer).length === 0) errors.push(required(here, "must specify a peer"));
+          if (peer.ipBlock && !peer.ipBlock.cidr) errors.push(required(`${here}.ipBlock.cidr`));
+        });
+      });
+    }
+    (spec?.policyTypes ?? []).forEach((type: string, i: number) => {
+      if (!["Ingress", "Egress"].includes(type))
+        errors.push(notSupported(`spec.policyTypes[${i}]`, type, ["Egress", "Ingress"]));
+    });
+    return errors;
+  },
+  columns: [NAME_COLUMN, text("Pod-Selector"), AGE_COLUMN],
+  row: (object, now) => [object.metadata.name, selectorText(object.spec?.podSelector ?? {}), age(object, now)],
+};
+
+export const ingress: KindRules = {
+  generation: "spec",
+  validate({ spec }) {
+    const errors: FieldError[] = [];
+    if ((spec?.rules ?? []).length === 0 && spec?.defaultBackend === undefined) {
+      errors.push(invalidValue("spec", spec?.rules ?? [], "either `defaultBackend` or `rules` must be specified"));
+    }
+    (spec?.rules ?? []).forEach((rule: any, i: number) => {
+      (rule.http?.paths ?? []).forEach((path: any, j: number) => {
+        const here = `spec.rules[${i}].http.paths[${j}]`;
+        if (path.pathType === undefined) errors.push(required(`${here}.pathType`, "pathType must be specified"));
+        else errors.push(...oneOf(path.pathType, ["Exact", "ImplementationSpecific", "Prefix"], `${here}.pathType`));
+        if (path.pathType !== "ImplementationSpecific" && !path.path?.startsWith("/")) {
+          errors.push(invalidValue(`${here}.path`, path.path ?? "", "must be an absolute path"));
+        }
+        if (path.backend?.service && !path.backend.service.name) errors.push(required(`${here}.backend.service.name`));
+      });
+    });
+    return errors;
+  },
+  columns: [NAME_COLUMN, text("Class"), text("Hosts"), text("Address"), text("Ports"), AGE_COLUMN],
+  row(object, now) {
+    const { spec = {}, status = {} } = object;
+    const hosts = (spec.rules ?? []).map((r: any) => r.host).filter(Boolean);
+    const shown =
+      hosts.length === 0
+        ? "*"
+        : hosts.length > MAX_SHOWN
+          ? `${hosts.slice(0, MAX_SHOWN).join(",")} + ${hosts.length - MAX_SHOWN} more...`
+          : hosts.join(",");
+    const addresses = (status.loadBalancer?.ingress ?? []).map((i: any) => i.ip ?? i.hostname);
+    return [
+      object.metadata.name,
+      spec.ingressClassName ?? "<none>",
+      shown,
+      addresses.join(","),
+      (spec.tls ?? []).length > 0 ? "80, 443" : "80",
+      age(object, now),
+    ];
+  },
+};
+
+export const ingressClass: KindRules = {
+  generation: "spec",
+  columns: [NAME_COLUMN, text("Controller"), text("Parameters"), AGE_COLUMN],
+  row(object, now) {
+    const p = object.spec?.parameters;
+    return [
+      object.metadata.name,
+      object.spec?.controller ?? "",
+      p ? `${p.kind}${p.apiGroup ? `.${p.apiGroup}` : ""}/${p.name}` : "<none>",
+      age(object, now),
+    ];
+  },
+};

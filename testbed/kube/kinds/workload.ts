@@ -1,0 +1,61 @@
+/** What Deployments, ReplicaSets, StatefulSets, DaemonSets and Jobs share. */
+import { type FieldError, forbiddenField, invalidValue, notSupported, required } from "../errors.js";
+import { defaultPodSpec, validatePodTemplate } from "./podspec.js";
+import { isEmptySelector, NON_NEGATIVE, selectorMatches, validateSelector } from "./validation.js";
+
+export function defaultTemplate(template: any): void {
+  if (template?.spec) defaultPodSpec(template.spec);
+}
+
+/** Selector, and a template whose labels it selects and whose pods always restart. */
+export function validateSelectedTemplate(spec: any, kind: string): FieldError[] {
+  const errors: FieldError[] = [];
+  if (spec.selector === undefined || spec.selector === null) errors.push(required("spec.selector"));
+  else {
+    errors.push(...validateSelector(spec.selector, "spec.selector"));
+    if (isEmptySelector(spec.selector)) {
+      errors.push(invalidValue("spec.selector", spec.selector, `empty selector is invalid for ${kind}`));
+    }
+  }
+  const template = spec.template ?? {};
+  if (spec.selector && !isEmptySelector(spec.selector) && !selectorMatches(spec.selector, template.metadata?.labels)) {
+    errors.push(
+      invalidValue(
+        "spec.template.metadata.labels",
+        template.metadata?.labels,
+        "`selector` does not match template `labels`",
+      ),
+    );
+  }
+  errors.push(...validatePodTemplate(template, "spec.template"));
+  return errors;
+}
+
+export function alwaysRestarts(template: any, kind: string): FieldError[] {
+  const errors: FieldError[] = [];
+  const policy = template?.spec?.restartPolicy;
+  if (policy !== "Always") errors.push(notSupported("spec.template.spec.restartPolicy", policy, ["Always"]));
+  if (template?.spec?.activeDeadlineSeconds !== undefined) {
+    errors.push(
+      forbiddenField("spec.template.spec.activeDeadlineSeconds", `activeDeadlineSeconds in ${kind} is not Supported`),
+    );
+  }
+  return errors;
+}
+
+/** A count or a percentage. */
+export function countOrPercent(value: unknown, field: string): FieldError[] {
+  if (typeof value === "number") return value < 0 ? [invalidValue(field, value, NON_NEGATIVE)] : [];
+  if (typeof value === "string" && !/^[0-9]+%$/.test(value)) {
+    return [
+      invalidValue(
+        field,
+        value,
+        "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')",
+      ),
+    ];
+  }
+  return [];
+}
+
+export const isZero = (value: unknown) => value === 0 || value === "0%";

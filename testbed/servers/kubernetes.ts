@@ -1,0 +1,139 @@
+/** The Kubernetes API over HTTP/1.1, plain: kubectl takes an http:// server with a bearer token. */
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { ApiRequest, ApiResponse } from "../kube/rest/http.js";
+
+export interface KubernetesHandler {
+  handle(request: ApiRequest): Promise<ApiResponse>;
+}
+
+export interface ServedKubernetes {
+  /** Base URL without a trailing slash. */
+  url: string;
+  /** Ends watches and closes the socket. Safe to call twice. */
+  close(): Promise<void>;
+}
+
+/** Larger bodies are refused, as a real server refuses them. */
+const MAX_BODY = 3 * 1024 * 1024;
+
+/** Serves `api` on a port of the loopback interface; 0 or none means any free one. */
+export async function serveKubernetes(
+  api: KubernetesHandler,
+  { port = 0, host = "127.0.0.1" }: { port?: number; host?: string } = {},
+): Promise<ServedKubernetes> {
+  const streams = new Set<() => void>();
+  const server = createServer((incoming, outgoing) => {
+    void respond(api, incoming, outgoing, streams);
+  });
+  server.keepAliveTimeout = 60_000;
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, host, () => {
+      server.off("error", reject);
+      resolve();
+    });
+  });
+  const { port: bound } = server.address() as AddressInfo;
+  let closing: Promise<void> | undefined;
+  return {
+    url: `http://${host.includes(":") ? `[${host}]` : host}:${bound}`,
+    close() {
+      closing ??= new Promise<void>((resolve) => {
+        for (const stop of [...streams]) stop();
+        server.close(() => resolve());
+        server.closeAllConnections();
+      });
+      return closing;
+    },
+  };
+}
+
+async function respond(
+  api: KubernetesHandler,
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  streams: Set<() => void>,
+): Promise<void> {
+  outgoing.on("error", () => outgoing.destroy());
+  let body: string | undefined;
+  try {
+    body = await read(incoming);
+  } catch {
+    outgoing.writeHead(413, { "content-type": "application/json" });
+    outgoing.end(
+      JSON.stringify({
+        kind: "Status",
+        apiVersion: "v1",
+        metadata: {},
+        status: "Failure",
+        message: `Request entity too large: limit is ${MAX_BODY}`,
+        reason: "RequestEntityTooLarge",
+        code: 413,
+      }),
+    );
+    return;
+  }
+  const target = incoming.url ?? "/";
+  const mark = target.indexOf("?");
+  const path = mark < 0 ? target : target.slice(0, mark);
+  const headers: Record<string, string | undefined> = {};
+  for (const name in incoming.headers) {
+    const value = incoming.headers[name];
+    headers[name] = Array.isArray(value) ? value.join(",") : value;
+  }
+  const response = await api.handle({
+    method: incoming.method ?? "GET",
+    path: decode(path),
+    query: new URLSearchParams(mark < 0 ? "" : target.slice(mark + 1)),
+    headers,
+    ...(body !== undefined ? { body } : {}),
+  });
+  for (const [name, value] of Object.entries(response.headers)) outgoing.setHeader(name, value);
+  if (response.warnings)
+    outgoing.setHeader(
+      "warning",
+      response.warnings.map((w) => `299 - ${JSON.stringify(w)}`),
+    );
+  if (response.stream === undefined) {
+    const bytes = Buffer.from(response.body);
+    outgoing.writeHead(response.status, { "content-length": bytes.length });
+    outgoing.end(incoming.method === "HEAD" ? undefined : bytes);
+    return;
+  }
+  outgoing.writeHead(response.status);
+  outgoing.flushHeaders();
+  const end = () => {
+    finish();
+    outgoing.end();
+  };
+  const stop = response.stream((chunk) => outgoing.write(chunk), end);
+  function finish(): void {
+    streams.delete(end);
+    stop?.();
+  }
+  streams.add(end);
+  outgoing.on("close", finish);
+}
+
+function decode(path: string): string {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return path;
+  }
+}
+
+function read(incoming: IncomingMessage): Promise<string | undefined> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    incoming.on("data", (chunk: Buffer) => {
+      size += chunk.length;
+      if (size > MAX_BODY) reject(new Error("too large"));
+      else chunks.push(chunk);
+    });
+    incoming.on("end", () => resolve(chunks.length === 0 ? undefined : Buffer.concat(chunks).toString()));
+    incoming.on("error", reject);
+  });
+}
