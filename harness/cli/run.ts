@@ -4,6 +4,7 @@ import { resolve } from "node:path";
 import { type AgentOptions, DEFAULT_AGENT_OPTIONS, type Limits, type ProtocolName } from "../../agents/agent.js";
 import { type ResolvedModel, type ResolveOptions, resolveModel } from "../../models/index.js";
 import { packageVersion } from "../../paths.js";
+import { promptVariants } from "../../prompts/index.js";
 import { agentFor } from "../run/agents.js";
 import { createSimulated } from "../run/environments.js";
 import {
@@ -20,7 +21,7 @@ import {
 } from "../run/index.js";
 import { findScenarios, type LoadedScenario } from "../scenario/index.js";
 import { DEFAULT_VERIFICATION } from "../score/index.js";
-import { EXIT } from "./errors.js";
+import { EXIT, UsageError } from "./errors.js";
 import { colorsFor, type Io } from "./io.js";
 import { requireNativeKubectl } from "./programs.js";
 import { createProgress } from "./progress.js";
@@ -66,6 +67,10 @@ const MAX_ROWS = 60;
 export async function runCommand(flags: RunFlags, io: Io): Promise<number> {
   const loaded = findScenarios(flags.scenario);
   if (flags.kubectl === "native") requireNativeKubectl(io.env);
+  const variants = promptVariants();
+  if (!variants.includes(flags.prompt)) {
+    throw new UsageError(`--prompt: there is no prompt variant "${flags.prompt}"; there are: ${variants.join(", ")}`);
+  }
   const modelOptions: ResolveOptions = {
     env: io.env,
     ...(flags.modelsFile === undefined ? {} : { modelsFile: flags.modelsFile }),
