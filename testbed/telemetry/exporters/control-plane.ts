@@ -10,6 +10,11 @@ const VERSION = { git_version: "v1.34.2", major: "1", minor: "34" };
 const SLI_BOUNDS = [0.05, 0.1, 0.5, 1, 5, 30, 60];
 /** What a request to a healthy API server takes. */
 const REQUEST_SECONDS = 0.004;
+/** Client certificates are good for most of a year. */
+const CERTIFICATE_BOUNDS = [0, 21600, 86400, 345600, 604800, 2592000, 7776000, 15552000, 31104000];
+const CERTIFICATE_SECONDS = 300 * 24 * 3600;
+/** Requests that the API server makes to itself. */
+const OWN_PER_SECOND = 0.5;
 const SCHEDULE_BOUNDS = [0.001, 0.002, 0.004, 0.008, 0.016, 0.032, 0.064, 0.128, 0.256, 0.512];
 const SCHEDULE_SECONDS = 0.003;
 
@@ -72,7 +77,24 @@ export function apiServerExporter(kube: KubeApi, store: MetricStore): Exporter {
     ["apiserver_current_inflight_requests", { ...target, request_kind: "mutating" }, 0],
     ["apiserver_current_inflight_requests", { ...target, request_kind: "readOnly" }, 1],
     ["aggregator_unavailable_apiservice", { ...target, name: "v1beta1.metrics.k8s.io" }, 0],
+    ["aggregator_unavailable_apiservice_total", { ...target, name: "v1beta1.metrics.k8s.io", reason: "other" }, 0],
+    ["apiserver_request_terminations_total", { ...target, code: "429" }, 0],
   ]);
+  const certificates = createHistogram(
+    store,
+    "apiserver_client_certificate_expiration_seconds",
+    target,
+    CERTIFICATE_BOUNDS,
+    CERTIFICATE_SECONDS,
+  );
+  const own = store.series({
+    __name__: "rest_client_requests_total",
+    ...target,
+    code: "200",
+    method: "GET",
+    host: "[::1]:6443",
+  });
+  let ownRequests = 0;
 
   return {
     name: "apiserver",
@@ -80,6 +102,10 @@ export function apiServerExporter(kube: KubeApi, store: MetricStore): Exporter {
       const elapsed = collectedAt === undefined ? 0 : (nowMs - collectedAt) / 1000;
       collectedAt = nowMs;
       for (const { series, value } of single) emit(series, value);
+      ownRequests += OWN_PER_SECOND * elapsed;
+      emit(own, Math.floor(ownRequests));
+      certificates.observe(Math.round(elapsed));
+      certificates.emit(emit);
       for (const { verb, resource, scope, perSecond } of BACKGROUND) {
         counter(verb, "200", resource, scope).count += perSecond * elapsed;
       }

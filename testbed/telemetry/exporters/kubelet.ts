@@ -7,7 +7,8 @@ import { createHistogram, type Histogram } from "./histogram.js";
 import type { NodeTarget, NodeTracker } from "./nodes.js";
 
 const PATHS = ["/metrics", "/metrics/cadvisor", "/metrics/probes"];
-const YEAR_SECONDS = 365 * 24 * 3600;
+/** Certificates are taken to be renewed in time, and nothing to be evicted for want of memory. */
+const CERTIFICATE_SECONDS = 300 * 24 * 3600;
 /** The kubelet looks at its containers once a second; a look takes a few milliseconds. */
 const RELIST_BOUNDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1, 10];
 const RELIST_SECONDS = 0.004;
@@ -23,7 +24,7 @@ interface NodeSeries {
   name: Series;
   pods: Series;
   containers: Series;
-  certificateTtl: Series;
+  constant: { series: Series; value: number }[];
   build: Series;
   relist: Histogram;
   worker: Histogram;
@@ -70,7 +71,13 @@ export function kubeletExporter(
         name: series("kubelet_node_name"),
         pods: series("kubelet_running_pods"),
         containers: series("kubelet_running_containers", { container_state: "running" }),
-        certificateTtl: series("kubelet_certificate_manager_client_ttl_seconds"),
+        constant: [
+          { series: series("kubelet_certificate_manager_client_ttl_seconds"), value: CERTIFICATE_SECONDS },
+          { series: series("kubelet_certificate_manager_server_ttl_seconds"), value: CERTIFICATE_SECONDS },
+          { series: series("kubelet_certificate_manager_client_expiration_renew_errors"), value: 0 },
+          { series: series("kubelet_server_expiration_renew_errors"), value: 0 },
+          { series: series("kubelet_evictions", { eviction_signal: "memory.available" }), value: 0 },
+        ],
         build: series("kubernetes_build_info", {
           git_version: version,
           major: "1",
@@ -144,7 +151,7 @@ export function kubeletExporter(
         emit(entry.name, 1);
         emit(entry.pods, count?.pods ?? 0);
         emit(entry.containers, count?.containers ?? 0);
-        emit(entry.certificateTtl, YEAR_SECONDS - ((nowMs / 1000) % (YEAR_SECONDS / 2)));
+        for (const { series, value } of entry.constant) emit(series, value);
         emit(entry.build, 1);
         entry.relist.observe(Math.round(elapsed));
         entry.relist.emit(emit);
