@@ -8,7 +8,33 @@ import { runScript } from "./promqltest.js";
 
 const folder = packageFile("..", "shared", "data", "promqltest");
 const present = existsSync(folder);
-const MINIMUM: Record<string, number> = {};
+/**
+ * Evaluations that pass. What fails: start timestamps (`@st`), an experiment for which the store has no column. What
+ * does not count: native histograms, which the store does not hold.
+ */
+const MINIMUM: Record<string, number> = {
+  "aggregators.test": 125,
+  "at_modifier.test": 78,
+  "collision.test": 2,
+  "duration_expression.test": 59,
+  "extended_vectors.test": 120,
+  "fill-modifier.test": 46,
+  "functions.test": 323,
+  "histograms.test": 93,
+  "info.test": 52,
+  "limit.test": 1,
+  "literals.test": 25,
+  "name_label_dropping.test": 30,
+  "native_histograms.test": 3,
+  "operators.test": 142,
+  "range_queries.test": 16,
+  "selectors.test": 31,
+  "staleness.test": 17,
+  "start_timestamps.test": 2,
+  "subquery.test": 32,
+  "trig_functions.test": 19,
+  "type_and_unit.test": 58,
+};
 
 describe.skipIf(!present)(present ? "promqltest" : "promqltest (skipped: ../shared/data/promqltest is absent)", () => {
   const totals = { passed: 0, failed: 0, native: 0 };
@@ -23,7 +49,7 @@ describe.skipIf(!present)(present ? "promqltest" : "promqltest (skipped: ../shar
         }
         console.log(`  "${file}": ${count("passed")}, // failed ${count("failed")}, native ${count("native")}`);
       }
-      expect(count("passed")).toBeGreaterThanOrEqual(MINIMUM[file] ?? 0);
+      expect(count("passed")).toBeGreaterThanOrEqual(MINIMUM[file] ?? outcomes.length);
     });
   }
   afterAll(() => {

@@ -187,8 +187,8 @@ function touchesNative(evaluation: Evaluation, natives: MetricStore): boolean {
   if (evaluation.lines.some((line) => line.includes("{{"))) return true;
   try {
     return selectors(parse(evaluation.query, OPTIONS)).some(({ matchers }) => natives.select(matchers).length > 0);
-  } catch {
-    return false;
+  } catch (error) {
+    return /native histograms/.test((error as Error).message);
   }
 }
 

@@ -275,13 +275,18 @@ function compileRatio(compiler: Compiler, node: Aggregation): VectorNode {
   );
 }
 
-/** A number in [0, 1) that depends on the labels alone (FNV-1a, then mixed). */
+/** A number in [0, 1) that depends on the labels alone: two interleaved multiplicative hashes, 53 bits. */
 function hashOffset(text: string): number {
-  let hash = 0x811c9dc5;
-  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
-  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
-  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
-  return ((hash ^ (hash >>> 16)) >>> 0) / 2 ** 32;
+  let a = 0xdeadbeef;
+  let b = 0x41c6ce57;
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    a = Math.imul(a ^ code, 2654435761);
+    b = Math.imul(b ^ code, 1597334677);
+  }
+  a = Math.imul(a ^ (a >>> 16), 2246822507) ^ Math.imul(b ^ (b >>> 13), 3266489909);
+  b = Math.imul(b ^ (b >>> 16), 2246822507) ^ Math.imul(a ^ (a >>> 13), 3266489909);
+  return (2 ** 32 * (b & 0x1fffff) + (a >>> 0)) / 2 ** 53;
 }
 
 function compileCountValues(compiler: Compiler, node: Aggregation): VectorNode {

@@ -109,8 +109,9 @@ function compileVectors(compiler: Compiler, node: Binary): VectorNode {
   const grouper = createGrouper(matching);
   const results = createResultMetrics(node);
   const out = new Vector();
-  const fillMany = swapped ? matching.fillRight : matching.fillLeft;
-  const fillOne = swapped ? matching.fillLeft : matching.fillRight;
+  // With group_right Prometheus exchanges the sides, but not their fill values.
+  const fillMany = matching.fillLeft;
+  const fillOne = matching.fillRight;
   const fillMetrics = new Map<Metric, Metric>();
   const canFill = fillMany !== undefined || fillOne !== undefined;
   /** group -> position on the "one" side, of this round */

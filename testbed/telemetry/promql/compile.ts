@@ -94,7 +94,7 @@ function compileRangeCall(compiler: Compiler, call: Call): VectorNode {
   };
   return (t) => {
     for (let i = 0; i < parameterNodes.length; i++) parameters[i] = parameterNodes[i]!(t);
-    checkParameters(call.name, parameters);
+    checkParameters(context, call, parameters);
     out.length = 0;
     input.each(t, visit);
     return out;

@@ -1,7 +1,7 @@
 /** What the nodes of one compiled query share. */
 import type { MetricStore } from "../metrics.js";
 import type { Expr } from "./ast.js";
-import { place } from "./errors.js";
+import { PromqlExecutionError, place } from "./errors.js";
 import type { Metric } from "./metric.js";
 import type { Vector, Window } from "./vector.js";
 
@@ -30,6 +30,9 @@ export interface Context {
   start: number;
   end: number;
   step: number;
+  /** Samples read so far in this run, and how many may be. */
+  samples: number;
+  readonly maxSamples: number;
   /** Where remarks go; undefined when nobody reads them, as in rules. */
   notes: Notes | undefined;
 }
@@ -42,6 +45,17 @@ export interface Compiler {
   matrix(expr: Expr): MatrixNode;
   /** The value of a string literal, parentheses or not. */
   string(expr: Expr): string;
+}
+
+/** Counts samples that a run reads. @throws PromqlExecutionError when they are more than it may */
+export function charge(context: Context, samples: number): void {
+  context.samples += samples;
+  if (context.samples > context.maxSamples) {
+    throw new PromqlExecutionError(
+      "query processing would load too many samples into memory in query execution: narrow the selector, shorten the " +
+        "range or widen the step",
+    );
+  }
 }
 
 export function warn(context: Context, message: string, expr: Expr): void {

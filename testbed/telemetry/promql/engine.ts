@@ -4,7 +4,7 @@ import type { Expr, ValueType } from "./ast.js";
 import { unwrap, walk } from "./ast.js";
 import { createCompiler } from "./compile.js";
 import type { Context, MatrixNode, Notes } from "./context.js";
-import { warn } from "./context.js";
+import { charge, warn } from "./context.js";
 import { PromqlExecutionError } from "./errors.js";
 import { EMPTY_LABELS, Metric } from "./metric.js";
 import type { ParseOptions } from "./parser.js";
@@ -16,6 +16,8 @@ export interface EngineOptions extends ParseOptions {
   lookbackMs?: number;
   /** Step of a subquery that names none. Default: 1 minute. */
   defaultStepMs?: number;
+  /** How many samples one run may read before it is refused; those of a range's result count tenfold. Default: 50 million. */
+  maxSamples?: number;
 }
 
 export interface RunOptions {
@@ -74,6 +76,8 @@ export function prepare(store: MetricStore, query: string, options: EngineOption
     start: 0,
     end: 0,
     step: 0,
+    samples: 0,
+    maxSamples: options.maxSamples ?? 50_000_000,
     notes: undefined,
   };
   const compiler = createCompiler(context);
@@ -85,6 +89,7 @@ export function prepare(store: MetricStore, query: string, options: EngineOption
     context.start = start;
     context.end = end;
     context.step = step;
+    context.samples = 0;
     const notes: Notes = { warnings: new Set(), infos: new Set() };
     context.notes = options?.notes === false ? undefined : notes;
     return notes;
@@ -127,6 +132,7 @@ export function prepare(store: MetricStore, query: string, options: EngineOption
         constant.values.push(scalarNode(t));
       } else {
         const vector = vectorNode!(t);
+        charge(context, 10 * vector.length);
         for (let i = 0; i < vector.length; i++) {
           const metric = vector.metrics[i]!.final;
           let row = rowsByMetric.get(metric);
@@ -154,6 +160,7 @@ export function prepare(store: MetricStore, query: string, options: EngineOption
     context.start = time;
     context.end = time;
     context.step = 0;
+    context.samples = 0;
     context.notes = undefined;
     if (scalarNode !== undefined) {
       visit(NO_METRIC, scalarNode(time));

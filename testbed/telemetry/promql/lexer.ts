@@ -16,7 +16,7 @@ const IDENTIFIER = /[A-Za-z_:][A-Za-z0-9_:]*/y;
 const IDENTIFIER_IN_BRACKETS = /[A-Za-z_][A-Za-z0-9_]*/y;
 const DURATION = /(?:\d+(?:ms|[smhdwy]))+(?![A-Za-z0-9_])/y;
 const NUMBER = /0[xX][0-9a-fA-F_]+|(?:\d[\d_]*(?:\.[\d_]*)?|\.\d[\d_]*)(?:[eE][+-]?\d+)?/y;
-const OPERATOR = /==|!=|=~|!~|>=|<=|[-+*/%^=<>(){}[\],:@]/y;
+const OPERATOR = /<\/|>\/|==|!=|=~|!~|>=|<=|[-+*/%^=<>(){}[\],:@]/y;
 
 /** @throws PromqlParseError */
 export function tokenize(query: string): Token[] {

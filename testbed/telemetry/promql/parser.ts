@@ -45,6 +45,8 @@ const PRECEDENCE: Record<string, number> = {
   "^": 6,
 };
 const UNARY_PRECEDENCE = 5;
+/** Deeper than any query that a person writes, and far from the end of the stack. */
+const MAX_DEPTH = 500;
 const SET_OPERATORS = new Set(["and", "or", "unless"]);
 const COMPARISONS = new Set(["==", "!=", "<=", "<", ">=", ">"]);
 const MODES: Record<"anchored" | "smoothed", readonly string[]> = {
@@ -106,6 +108,9 @@ export function parseSelector(text: string): Matcher[] {
 function createParser(query: string, options: ParseOptions) {
   const tokens = tokenize(query);
   let next = 0;
+  let depth = 0;
+  /** info()'s second argument may match what is empty: it narrows a metric that is given elsewhere. */
+  let allowEmpty = false;
 
   const peek = (ahead = 0): Token => tokens[Math.min(next + ahead, tokens.length - 1)]!;
   const take = (): Token => tokens[next < tokens.length - 1 ? next++ : next]!;
@@ -150,8 +155,18 @@ function createParser(query: string, options: ParseOptions) {
   }
 
   function expression(minimum: number): Expr {
+    if (++depth > MAX_DEPTH) fail("expression is nested too deeply", peek().start);
+    const expr = operators(minimum);
+    depth--;
+    return expr;
+  }
+
+  function operators(minimum: number): Expr {
     let left = unary();
     for (;;) {
+      if (isOperator("</") || isOperator(">/")) {
+        fail(`operator ${peek().text} trims native histograms, which are not supported`, peek().start);
+      }
       const op = binaryOperator();
       if (op === undefined || PRECEDENCE[op]! < minimum) return left;
       const at = take();
@@ -280,7 +295,8 @@ function createParser(query: string, options: ParseOptions) {
       }
       matchers.push({ name: "__name__", op: "=", value: metric });
     }
-    if (!matchers.some(excludesEmpty)) fail("vector selector must contain at least one non-empty matcher", start);
+    if (!allowEmpty && !matchers.some(excludesEmpty))
+      fail("vector selector must contain at least one non-empty matcher", start);
     return {
       kind: "selector",
       position: { start, end: lastEnd() },
@@ -405,6 +421,13 @@ function createParser(query: string, options: ParseOptions) {
   }
 
   function durationExpression(minimum: number): DurationExpr {
+    if (++depth > MAX_DEPTH) fail("duration expression is nested too deeply", peek().start);
+    const duration = durationOperators(minimum);
+    depth--;
+    return duration;
+  }
+
+  function durationOperators(minimum: number): DurationExpr {
     let left: DurationExpr;
     if (accept("-")) left = negate(durationExpression(UNARY_PRECEDENCE + 1));
     else if (accept("+")) left = durationExpression(UNARY_PRECEDENCE + 1);
@@ -466,12 +489,16 @@ function createParser(query: string, options: ParseOptions) {
 
   // --- calls and aggregations ---
 
-  function args(context: string): Expr[] {
+  function args(context: string, name?: string): Expr[] {
     expect("(", context);
     const list: Expr[] = [];
     if (accept(")")) return list;
-    do list.push(expression(0));
-    while (accept(","));
+    do {
+      const outer = allowEmpty;
+      allowEmpty = name === "info" && list.length > 0;
+      list.push(expression(0));
+      allowEmpty = outer;
+    } while (accept(","));
     expect(")", context);
     return list;
   }
@@ -484,7 +511,7 @@ function createParser(query: string, options: ParseOptions) {
     if (signature.experimental && !options.experimental) {
       fail(`function "${name}" is not enabled: it is experimental`, token.start);
     }
-    const list = args("function call");
+    const list = args("function call", name);
     const optional = signature.optional ?? 0;
     const most = optional === "any" ? Number.POSITIVE_INFINITY : signature.args.length;
     const least = signature.args.length - (optional === "any" ? 1 : optional);

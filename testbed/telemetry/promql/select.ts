@@ -3,6 +3,7 @@ import type { Matcher, MetricStore, Series } from "../metrics.js";
 import { isStale } from "../metrics.js";
 import type { AtModifier, DurationExpr, MatrixSelector, Subquery, VectorSelector } from "./ast.js";
 import type { Compiler, Context, MatrixNode, VectorNode } from "./context.js";
+import { charge } from "./context.js";
 import { PromqlExecutionError } from "./errors.js";
 import { Metric } from "./metric.js";
 import { durationSeconds } from "./parser.js";
@@ -95,6 +96,15 @@ export function anchor(context: Context, at: AtModifier | undefined, t: number):
   return at.kind === "time" ? at.ms : at.kind === "start" ? context.start : context.end;
 }
 
+/** The value at `t` on the line between the samples around it; after the last one, its value. */
+function interpolatedAt(series: Series, t: number, end: number, furthest: number): number {
+  const { times, values, length } = series;
+  const value = values[end - 1]!;
+  const time = times[end - 1]!;
+  if (time === t || end === length || times[end]! > furthest || isStale(values[end]!)) return value;
+  return value + ((values[end]! - value) * (t - time)) / (times[end]! - time);
+}
+
 /** An instant selector; with `timestamps` it yields the samples' times in seconds instead of their values. */
 export function compileSelector(compiler: Compiler, node: VectorSelector, timestamps = false): VectorNode {
   const { context } = compiler;
@@ -119,8 +129,12 @@ export function compileSelector(compiler: Compiler, node: VectorSelector, timest
       if (end === 0 || times[end - 1]! <= oldest) continue;
       const value = s.values[end - 1]!;
       if (isStale(value)) continue;
-      out.push(metrics[i]!, timestamps ? times[end - 1]! / 1000 : value);
+      if (timestamps) out.push(metrics[i]!, times[end - 1]! / 1000);
+      else if (node.mode === "smoothed") {
+        out.push(metrics[i]!, interpolatedAt(s, reference, end, reference + context.lookback));
+      } else out.push(metrics[i]!, value);
     }
+    charge(context, out.length);
     return out;
   };
 }
@@ -132,12 +146,14 @@ export function compileMatrix(compiler: Compiler, node: MatrixSelector): MatrixN
   const source = createSource(context.store, selector.matchers);
   let hints = new Int32Array(0);
   const window = emptyWindow();
+  window.mode = selector.mode;
   const filtered = createScratch();
   return {
     each(t, visit) {
       source.refresh();
       const { series, metrics } = source;
       const range = positive(milliseconds(context, node.range));
+      let read = 0;
       window.now = t;
       window.end = anchor(context, selector.at, t) - milliseconds(context, selector.offset);
       window.start = window.end - range;
@@ -175,10 +191,31 @@ export function compileMatrix(compiler: Compiler, node: MatrixSelector): MatrixN
           window.from = from;
           window.to = to;
         }
+        if (selector.mode !== "plain" && !narrow(window)) continue;
+        read += window.to - window.from;
         visit(metrics[i]!, window);
       }
+      charge(context, read);
     },
   };
+}
+
+/**
+ * Leaves of an extended window the range's samples and the neighbours that its mode asks for.
+ * @returns false when the range has no value: nothing in it and, where ends are interpolated, not both neighbours
+ */
+function narrow(window: Window): boolean {
+  const { times, start, end } = window;
+  let first = window.from;
+  while (first < window.to && times[first]! <= start) first++;
+  let last = window.to;
+  while (last > first && times[last - 1]! > end) last--;
+  const before = first > window.from;
+  const after = last < window.to;
+  if (first === last && !(window.mode === "smoothed" && before && after)) return false;
+  window.from = before ? first - 1 : first;
+  window.to = window.mode === "smoothed" && after ? last + 1 : last;
+  return true;
 }
 
 /** A subquery: its expression evaluated at each multiple of the step inside the range. */
@@ -198,6 +235,7 @@ export function compileSubquery(compiler: Compiler, node: Subquery): MatrixNode 
       const rows = new Map<string, { metric: Metric; times: number[]; values: number[] }>();
       for (let at = first; at <= window.end; at += step) {
         const vector = inner(at);
+        charge(context, 1 + vector.length);
         for (let i = 0; i < vector.length; i++) {
           const metric = vector.metrics[i]!;
           let row = rows.get(metric.key);
@@ -228,7 +266,7 @@ function positive(ms: number): number {
 
 function emptyWindow(): Window {
   const none = new Float64Array(0);
-  return { times: none, values: none, from: 0, to: 0, start: 0, end: 0, now: 0 };
+  return { times: none, values: none, from: 0, to: 0, start: 0, end: 0, now: 0, mode: "plain" };
 }
 
 /** Columns to copy samples into, kept between calls. */

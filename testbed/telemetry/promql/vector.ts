@@ -1,4 +1,5 @@
 /** The evaluator's values. A node of the compiled query owns one vector and fills it anew at every step. */
+import type { RangeMode } from "./ast.js";
 import type { Metric } from "./metric.js";
 
 export class Vector {
@@ -29,6 +30,11 @@ export interface Window {
   end: number;
   /** When the query is evaluated, milliseconds: `end` without offset. */
   now: number;
+  /**
+   * `anchored`: the first sample is the last one at or before the start, where there is one. `smoothed`: the window
+   * has the neighbours of both ends too, to interpolate.
+   */
+  mode: RangeMode;
 }
 
 /** Kahan-Neumaier summation, as Prometheus sums. */

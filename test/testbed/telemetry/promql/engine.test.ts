@@ -119,3 +119,31 @@ it.each([
   expect(run).toThrow(PromqlExecutionError);
   expect(run).toThrow(message);
 });
+
+describe("a query that would take too much is refused, and the next one is not", () => {
+  const store = createMetricStore();
+  for (let i = 0; i < 100; i++) {
+    const series = store.series({ __name__: "a_total", i: String(i) });
+    for (let t = 0; t < 100; t++) store.append(series, t * 30_000, t);
+  }
+  it.each([
+    ["count(count_over_time(vector(1)[1d:1ms]))", 0],
+    ["sum(sum_over_time(a_total[30m:1s]))", 0],
+    ["a_total", 1000],
+    ["sum(a_total)", 100],
+    ["sum(rate(a_total[30m]))", 100],
+  ])("%s", (text, step) => {
+    const query = prepare(store, text, { maxSamples: 100_000 });
+    const run = () => (step > 0 ? query.range(0, 3_000_000, step) : query.instant(3_000_000));
+    expect(run).toThrow(PromqlExecutionError);
+    expect(run).toThrow("too many samples");
+    if (step > 0) expect(query.range(0, 300_000, 60_000).value.type).toBe("matrix");
+  });
+});
+
+it("long chains of operators neither overflow nor take for ever", () => {
+  const store = createMetricStore();
+  store.append(store.series({ __name__: "a" }), 0, 1);
+  const query = prepare(store, Array.from({ length: 400 }, () => "a").join(" + "));
+  expect(Object.values(samples(query, 0))).toEqual([400]);
+});

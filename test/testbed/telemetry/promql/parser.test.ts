@@ -89,6 +89,10 @@ describe("errors say where and what", () => {
     ["a[5m] anchored", "experimental"],
     ['"\\q"', "unknown escape"],
     ["'open", "unterminated"],
+    [`${"(".repeat(5000)}a${")".repeat(5000)}`, "nested too deeply"],
+    [`${"-".repeat(5000)}a`, "nested too deeply"],
+    [`a[${"(".repeat(5000)}5m${")".repeat(5000)}]`, "nested too deeply"],
+    ["a </ 2", "native histograms, which are not supported"],
     ["a $ b", "unexpected character: '$'"],
   ])("%s", (query, message) => {
     if (message === undefined) return void expect(() => parse(query)).not.toThrow();

@@ -96,8 +96,10 @@ function rankOf(value: number, buckets: readonly Bucket[], total: number): numbe
     if (below >= value) break;
     if (bucket.upper > value) {
       const width = bucket.upper - below;
-      const share =
-        below === Number.NEGATIVE_INFINITY || width === Number.POSITIVE_INFINITY ? 0 : (value - below) / width;
+      // Where in an endless bucket its observations lie nobody knows: they count as lying at its finite bound.
+      let share = (value - below) / width;
+      if (below === Number.NEGATIVE_INFINITY) share = 1;
+      else if (width === Number.POSITIVE_INFINITY) share = 0;
       return Math.min(rank + (bucket.count - rank) * share, total);
     }
     rank = bucket.count;

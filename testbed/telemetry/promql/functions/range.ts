@@ -24,6 +24,7 @@ const moments = { x: new Sum(), y: new Sum(), xy: new Sum(), x2: new Sum() };
  */
 function extrapolated(w: Window, counter: boolean, perSecond: boolean): number | undefined {
   const { times, values, from, to } = w;
+  if (w.mode !== "plain") return extended(w, counter, perSecond);
   const samples = to - from;
   if (samples < 2) return undefined;
   const first = values[from]!;
@@ -51,6 +52,31 @@ function extrapolated(w: Window, counter: boolean, perSecond: boolean): number |
   let factor = (sampled + toStart + toEnd) / sampled;
   if (perSecond) factor /= (w.end - w.start) / 1000;
   return result * factor;
+}
+
+/** Increase of an anchored or smoothed range: exact between its ends, nothing extrapolated. */
+function extended(w: Window, counter: boolean, perSecond: boolean): number {
+  const { times, values, from, to } = w;
+  const smooth = w.mode === "smoothed";
+  let i = from;
+  let previous = values[i]!;
+  if (smooth && to - from > 1 && times[from]! < w.start) previous = interpolate(w, from, w.start, counter);
+  const first = previous;
+  let result = 0;
+  for (i++; i < to; i++) {
+    const current = smooth && times[i]! > w.end ? interpolate(w, i - 1, w.end, counter) : values[i]!;
+    if (counter && current < previous) result += previous;
+    previous = current;
+  }
+  result += previous - first;
+  return perSecond ? result / ((w.end - w.start) / 1000) : result;
+}
+
+/** Value at `t`, between samples i and i + 1; a counter that was reset between them grew from zero. */
+function interpolate(w: Window, i: number, t: number, counter: boolean): number {
+  const right = w.values[i + 1]!;
+  const left = counter && right < w.values[i]! ? 0 : w.values[i]!;
+  return left + ((right - left) * (t - w.times[i]!)) / (w.times[i + 1]! - w.times[i]!);
 }
 
 /** Difference of the last two samples. */
@@ -187,6 +213,7 @@ export const RANGE_FUNCTIONS: Readonly<Record<string, RangeFunctionEntry>> = {
   stdvar_over_time: { run: varianceOf },
   mad_over_time: {
     run(w) {
+      if (list(w).some(Number.isNaN)) return Number.NaN;
       const middle = quantileOf(0.5, list(w));
       return quantileOf(
         0.5,

@@ -185,6 +185,11 @@ function compileHistogramQuantile(compiler: Compiler, call: Call): VectorNode {
   };
 }
 
+/** As OpenMetrics writes a float: whole numbers keep a decimal. */
+function openMetricsNumber(value: number): string {
+  return Number.isInteger(value) ? `${formatNumber(value)}.0` : formatNumber(value);
+}
+
 /** Several quantiles at once, each marked with its own label. */
 function compileHistogramQuantiles(compiler: Compiler, call: Call): VectorNode {
   const { context } = compiler;
@@ -203,7 +208,7 @@ function compileHistogramQuantiles(compiler: Compiler, call: Call): VectorNode {
     for (const histogram of histograms(vector)) {
       const buckets = tidied(context, histogram, vectorExpr, name);
       for (const q of quantiles) {
-        const metric = new Metric({ ...histogram.metric.labels, [label]: formatNumber(q) });
+        const metric = new Metric({ ...histogram.metric.labels, [label]: openMetricsNumber(q) });
         out.push(metric, buckets === undefined ? Number.NaN : bucketQuantile(q, buckets));
       }
     }
@@ -288,9 +293,10 @@ export const VECTOR_FUNCTIONS: Readonly<Record<string, VectorFunctionCompiler>> 
   },
 };
 
-/** Checks of arguments that hold for one function only. */
-export function checkParameters(name: string, parameters: readonly number[]): void {
-  if (name !== "double_exponential_smoothing") return;
+/** Checks of a range function's scalar arguments. @throws PromqlExecutionError */
+export function checkParameters(context: Context, call: Call, parameters: readonly number[]): void {
+  if (call.name === "quantile_over_time") checkQuantile(context, parameters[0]!, call.args[0]!);
+  if (call.name !== "double_exponential_smoothing") return;
   for (const [i, what] of ["smoothing factor", "trend factor"].entries()) {
     const value = parameters[i]!;
     if (!(value > 0 && value < 1)) {
