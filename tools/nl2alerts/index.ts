@@ -29,6 +29,7 @@ export function createNl2Alerts(context: ToolContext) {
     },
     {
       name: "nl2alerts",
+      metadata: { narrow: "filter with match" },
       description:
         "Lists the alerts that fire right now, with labels and since when; or shows the rule behind an alert.",
       schema,

@@ -46,6 +46,10 @@ export function createNl2Kubectl(context: ToolContext) {
     },
     {
       name: "nl2kubectl",
+      metadata: {
+        narrow:
+          "name the object, add a selector (-l), choose fields (-o jsonpath=...), or filter with | grep and | head",
+      },
       description:
         context.mode === "nl2x"
           ? `Turns a question or an order into a kubectl command and runs it; ${can} objects of the cluster: pods, deployments, services, events, logs, configuration. Ask one thing at a time, or give the command itself in \`command\`.`

@@ -5,7 +5,7 @@ import { type LogStream, renderLogs } from "../render/logs.js";
 import { type MetricResult, renderMetrics } from "../render/series.js";
 import { timestamp } from "../render/text.js";
 import { listing } from "../suggest.js";
-import { scanSelector } from "./lint.js";
+import { scanSelector } from "./scan.js";
 
 export interface LogsQuery {
   logql: string;

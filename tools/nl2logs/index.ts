@@ -33,6 +33,7 @@ export function createNl2Logs(context: ToolContext) {
     },
     {
       name: "nl2logs",
+      metadata: { narrow: 'add a line filter such as |~ "(?i)error", or look back less' },
       description:
         context.mode === "nl2x"
           ? "Answers a question about log lines of services from Loki. Ask one question at a time, or give LogQL in `query`."

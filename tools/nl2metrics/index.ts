@@ -42,6 +42,7 @@ export function createNl2Metrics(context: ToolContext) {
     },
     {
       name: "nl2metrics",
+      metadata: { narrow: "add label matchers, topk(10, ...) or sum by (...)" },
       description:
         context.mode === "nl2x"
           ? "Answers a question about metrics (rates, latencies, errors, CPU, memory, restarts) from Prometheus. Ask one question at a time, or give PromQL in `query`."

@@ -39,6 +39,7 @@ export function createNl2Traces(context: ToolContext) {
     },
     {
       name: "nl2traces",
+      metadata: { narrow: "add operation, errors_only or min_duration" },
       description:
         context.mode === "nl2x"
           ? "Answers a question about traces (which call fails or is slow, where, who calls whom) from Jaeger. Ask one question at a time, or give `service` and other search parameters."
