@@ -65,6 +65,8 @@ export interface Call {
   chance?: number;
   /** How long the client waits for an answer that does not come; default 5,000. */
   timeoutMs?: number;
+  /** A circuit breaker: where requests wait longer than this at the callee, the caller sends it no more. */
+  shedMs?: number;
   /** The caller goes on when the call fails. */
   optional?: boolean;
   /** Made only where the caller's variable has this value (case ignored), or, with `unless`, has another one. */
@@ -119,6 +121,10 @@ export interface Operation {
   /** Line printed for a request that went well, and one for one that did not; `{name}` stands for a value of the request. */
   log?: string;
   errorLog?: string;
+  /** CPU milliseconds that one request costs, where it is not the program's `cpuMs`. */
+  cpuMs?: number;
+  /** A consumer's error for a message that it has had already (`extra` of a Publish repeats messages). */
+  duplicate?: { message: string };
   /** How the program words its own failure when a step fails: `failed to get cart: {error}`. Default: `{error}`. */
   failure?: string;
 }
@@ -178,6 +184,11 @@ export interface Program {
   idle: { cpuCores: number; memoryBytes: number };
   /** CPU milliseconds a request costs; default 1. */
   cpuMs?: number;
+  /**
+   * Cores that it can keep busy with requests; default 4, and never more than its CPU limit. Work beyond that queues:
+   * every request then waits for the queue.
+   */
+  cores?: number;
   /** Less memory than this (limit), and the kernel kills it soon after start. */
   needsBytes?: number;
   /** Flag-driven use of resources, whatever requests come. */

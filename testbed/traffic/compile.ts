@@ -1,5 +1,15 @@
 /** The behaviour in the form that the engine walks: steps sorted by kind, span counters kept where they are used. */
-import type { Behaviour, Call, FlagEffect, Internal, Operation, Program, Publish, Step } from "./behaviour.js";
+import type {
+  Behaviour,
+  Call,
+  FlagEffect,
+  Internal,
+  Operation,
+  Program,
+  Protocol,
+  Publish,
+  Step,
+} from "./behaviour.js";
 import type { Process } from "./processes.js";
 import type { SpanKind, SpanMetric, SpanMetrics } from "./span-metrics.js";
 
@@ -7,6 +17,8 @@ import type { SpanKind, SpanMetric, SpanMetrics } from "./span-metrics.js";
 export interface SpanName {
   readonly name: string;
   readonly kind: SpanKind;
+  /** Decides which attribute tells the outcome. */
+  readonly protocol: Protocol | undefined;
   readonly attributes: Readonly<Record<string, string | number | boolean>>;
   service: string | undefined;
   metric: SpanMetric | undefined;
@@ -58,11 +70,11 @@ export function compileBehaviour(behaviour: Behaviour): Map<Program, CompiledPro
       operations.set(name, {
         name,
         def,
-        span: def.span === undefined ? undefined : spanName(def.span, def.kind ?? "server", def.attributes ?? {}),
+        span: serverSpan(program, def),
         steps: (def.steps ?? []).map(compileStep),
         effects: def.effects ?? [],
         spread: def.spread ?? SPREAD,
-        cpuMs: program.cpuMs ?? 1,
+        cpuMs: def.cpuMs ?? program.cpuMs ?? 1,
       });
     }
     compiled.set(program, { program, operations });
@@ -87,12 +99,24 @@ function compileStep(step: Step): CompiledStep {
 }
 
 export function compileCall(def: Call): CallStep {
-  const span = def.span === undefined ? undefined : spanName(def.span, "client", clientAttributes(def));
+  const span = def.span === undefined ? undefined : spanName(def.span, "client", clientAttributes(def), def.protocol);
   return { type: "call", def, times: def.times ?? 1, span };
 }
 
-export function spanName(name: string, kind: SpanKind, attributes: SpanName["attributes"]): SpanName {
-  return { name, kind, attributes, service: undefined, metric: undefined, others: new Map() };
+function serverSpan(program: Program, def: Operation): SpanName | undefined {
+  if (def.span === undefined) return undefined;
+  const kind = def.kind ?? "server";
+  const protocol = kind === "server" ? program.listens?.[0]?.protocol : undefined;
+  return spanName(def.span, kind, def.attributes ?? {}, protocol);
+}
+
+export function spanName(
+  name: string,
+  kind: SpanKind,
+  attributes: SpanName["attributes"],
+  protocol?: Protocol,
+): SpanName {
+  return { name, kind, protocol, attributes, service: undefined, metric: undefined, others: new Map() };
 }
 
 /** The counters for a span of this process. */

@@ -11,6 +11,8 @@ export type FailureKind =
   | "protocol"
   /** The server closed the connection before it answered. */
   | "reset"
+  /** The caller's own circuit breaker is open. */
+  | "overflow"
   | "credentials"
   /** The server answered with an error. */
   | "application";
@@ -44,6 +46,7 @@ const CODES: Record<Exclude<FailureKind, "application">, string> = {
   address: "UNAVAILABLE",
   protocol: "UNIMPLEMENTED",
   reset: "UNAVAILABLE",
+  overflow: "UNAVAILABLE",
   credentials: "INTERNAL",
 };
 
@@ -120,6 +123,8 @@ function socketError(
     case "envoy":
       if (kind === "dns") return "no healthy upstream";
       if (kind === "timeout") return "upstream request timeout";
+      if (kind === "overflow")
+        return "upstream connect error or disconnect/reset before headers. reset reason: overflow";
       if (kind === "reset")
         return "upstream connect error or disconnect/reset before headers. reset reason: connection termination";
       return "upstream connect error or disconnect/reset before headers. retried and the latest reset reason: remote connection failure, transport failure reason: delayed connect error: Connection refused";
@@ -155,7 +160,7 @@ function grpcError(language: Language, code: string, detail: string): string {
     case "go":
       return `rpc error: code = ${goCode(code)} desc = ${detail}`;
     case "node":
-      return `${CODE_NUMBERS[code] ?? 2} ${code}: ${detail}`;
+      return `${grpcStatus(code)} ${code}: ${detail}`;
     case "python":
       return `<_InactiveRpcError of RPC that terminated with: status = StatusCode.${code} details = "${detail}">`;
     case "dotnet":
@@ -176,6 +181,11 @@ const CODE_NUMBERS: Record<string, number> = {
   INTERNAL: 13,
   UNAVAILABLE: 14,
 };
+
+/** The number of a gRPC code. */
+export function grpcStatus(code: string): number {
+  return CODE_NUMBERS[code] ?? 2;
+}
 
 /** `DEADLINE_EXCEEDED` as `DeadlineExceeded`. */
 function goCode(code: string): string {

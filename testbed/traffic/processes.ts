@@ -41,6 +41,10 @@ export interface Process {
   /** CPU milliseconds spent on requests in the current tick, and cores used in the last one. */
   busyMs: number;
   cpuCores: number;
+  /** Milliseconds that a request waits for those before it. */
+  queueMs: number;
+  /** Cores that it can use. */
+  readonly cores: number;
   leakedBytes: number;
   /** Ticks in a row in which it could not poll its topic. */
   failedPolls: number;

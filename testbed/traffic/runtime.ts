@@ -42,6 +42,7 @@ interface Instance {
   previous?: LogEntry[];
 }
 
+const DEFAULT_CORES = 4;
 const DEFAULT_MEMORY = 16 * 1024 * 1024;
 
 /** A runtime that knows the programs of `applications`; containers of other images run and do nothing. */
@@ -144,11 +145,10 @@ export function createAppRuntime(options: AppRuntimeOptions): AppRuntime {
     for (const dependency of program.dependencies ?? []) {
       const problem = unreachable(probe, program, dependency, origin);
       if (problem === undefined) continue;
-      for (const line of dependency.log)
-        say(
-          fill(line, (key) => (key === "error" ? problem : undefined), line),
-          "ERROR",
-        );
+      for (const line of dependency.log) {
+        const text = fill(line, (key) => (key === "error" ? problem : undefined));
+        say(text, line.includes('"level":"INFO"') ? "INFO" : "ERROR");
+      }
       if (dependency.onFailure === "exit") {
         return { exit: { afterMs: dependency.afterMs, code: dependency.code ?? 1, reason: "Error" } };
       }
@@ -240,6 +240,8 @@ export function createAppRuntime(options: AppRuntimeOptions): AppRuntime {
       lines: log.lines,
       busyMs: 0,
       cpuCores: 0,
+      queueMs: 0,
+      cores: Math.min(program?.cores ?? DEFAULT_CORES, cpuLimit(container)),
       leakedBytes: 0,
       failedPolls: 0,
       addresses: new Map(),
@@ -505,6 +507,13 @@ function memoryLimit(container: any): number {
     Ti: 1024 ** 4,
   };
   return Number(found[1]) * (factors[found[2] ?? ""] ?? 1);
+}
+
+function cpuLimit(container: any): number {
+  const text = container.resources?.limits?.cpu;
+  if (text === undefined) return Number.POSITIVE_INFINITY;
+  const cores = String(text).endsWith("m") ? Number.parseInt(text, 10) / 1000 : Number(text);
+  return cores > 0 ? cores : Number.POSITIVE_INFINITY;
 }
 
 /** runc's words for an executable that is not there, inside containerd's. */

@@ -21,6 +21,8 @@ export interface Topic {
   readonly name: string;
   readonly groups: Map<string, Group>;
   published: number;
+  /** Share of recent messages that repeat another one. */
+  repeated: number;
   sample?: { traceId: string; spanId: string; values: Map<string, string> };
 }
 
@@ -30,10 +32,10 @@ export interface Topics {
   /** Topics that this broker process has. */
   known(broker: Process): Iterable<Topic>;
   /**
-   * Appends messages. False when a group that the application declares is `backlogLimit` behind: then the broker
+   * Appends messages, each `repeats` times more. False when a group that the application declares is `backlogLimit` behind: then the broker
    * throttles the producer beyond its patience, and keeps no more of the group's backlog (see TopicRules).
    */
-  publish(topic: Topic, messages: number): boolean;
+  publish(topic: Topic, messages: number, repeats: number): boolean;
   readonly exporter: Exporter;
 }
 
@@ -77,7 +79,7 @@ export function createTopics(
       }
       let topic = topics.get(name);
       if (topic === undefined) {
-        topic = { name, published: 0, groups: new Map() };
+        topic = { name, published: 0, repeated: 0, groups: new Map() };
         for (const { program, consumer } of declared) {
           topic.groups.set(consumer.group, {
             name: consumer.group,
@@ -94,8 +96,10 @@ export function createTopics(
       return topic;
     },
     known: (broker) => ofBroker.get(broker)?.values() ?? [],
-    publish(topic, messages) {
+    publish(topic, originals, repeats) {
+      const messages = originals * (1 + repeats);
       topic.published += messages;
+      topic.repeated = repeats / (1 + repeats);
       let accepted = true;
       for (const group of topic.groups.values()) {
         group.lag += messages;

@@ -6,7 +6,7 @@ import type { Random } from "../random.js";
 import type { LogStore } from "../telemetry/logs.js";
 import type { Exporter, MetricStore } from "../telemetry/metrics.js";
 import type { TraceStore } from "../telemetry/traces.js";
-import type { Consumer, Crash, Flow, Program, Step } from "./behaviour.js";
+import type { Consumer, Crash, Flow, Program, Step, Users } from "./behaviour.js";
 import type { SpanName } from "./compile.js";
 import { compileBehaviour, spanName } from "./compile.js";
 import { attemptFailure } from "./failures.js";
@@ -47,6 +47,10 @@ export interface Traffic {
 const TICK_MS = 10_000;
 /** Walks by which a flow's requests of one tick are represented. */
 const WALKS = 2;
+/** Queues grow to this wait; what comes then is turned away. */
+const LONGEST_QUEUE_MS = 20_000;
+/** Longest wait of a user that counts when the next tasks are planned. */
+const PATIENCE_MS = 60_000;
 /** Every so many ticks a flow's trace is stored although nothing failed. */
 const TRACE_EVERY = 3;
 
@@ -54,6 +58,8 @@ interface CompiledFlow {
   flow: Flow;
   name: SpanName;
   requests: CompiledRequest[];
+  /** Part of the next task that is due. */
+  due: number;
 }
 
 /** Traffic of one application; its programs run in `runtime`. */
@@ -85,12 +91,15 @@ export function createTraffic(options: TrafficOptions): Traffic {
     flow,
     name: spanName(flow.name, "internal", {}),
     requests: compileRequests(behaviour, flow.requests),
+    due: 0.5,
   }));
   const consumers = Object.entries(behaviour.programs).filter(([, program]) => program.consumes !== undefined);
   const brokers = Object.entries(behaviour.programs)
     .filter(([, program]) => program.role === "broker")
     .map(([name]) => name);
   const burdened = Object.entries(behaviour.programs).filter(([, program]) => program.burdens !== undefined);
+  /** How long a task took in the last tick, by load generator. */
+  const taskMs = new WeakMap<Process, number>();
   let ticks = 0;
   let timer: { cancel(): void } | undefined;
 
@@ -104,8 +113,12 @@ export function createTraffic(options: TrafficOptions): Traffic {
     consume(keep);
     burden();
     for (const process of processes.all()) {
-      const cores = process.busyMs / tickMs;
+      const cores = Math.min(process.cores, process.busyMs / tickMs);
       process.cpuCores = process.cpuCores === 0 ? cores : 0.5 * process.cpuCores + 0.5 * cores;
+      process.queueMs = Math.min(
+        LONGEST_QUEUE_MS,
+        Math.max(0, process.queueMs + process.busyMs / process.cores - tickMs),
+      );
     }
     walker.endTick();
     for (const { process, crash } of crashes.splice(0)) {
@@ -117,33 +130,50 @@ export function createTraffic(options: TrafficOptions): Traffic {
   function playUsers(source: Process, from: number, keep: boolean): void {
     const users = behaviour.users!;
     if (users.pause !== undefined && flags.value(source, users.pause) === 0) return;
-    const wanted =
-      (users.users.flag !== undefined && Number(flags.value(source, users.users.flag))) ||
-      Number(source.variables.get(users.users.env)) ||
-      0;
-    const spawnRate = Number(source.variables.get(users.spawnRate.env)) || users.spawnRate.default;
-    const active = Math.min(wanted, (spawnRate * (clock.now() - source.startedAt)) / 1000);
     const ready = flows.filter(
-      ({ flow }) =>
-        flow.when === undefined || (source.variables.get(flow.when.env) ?? "").toLowerCase() === flow.when.equals,
+      ({ flow: { when } }) =>
+        when === undefined || (source.variables.get(when.env) ?? "").toLowerCase() === when.equals,
     );
     const total = ready.reduce((sum, { flow }) => sum + flow.weight, 0);
-    const tasks = (active * tickMs) / 1000 / users.thinkSeconds;
+    // A user thinks, then waits for the answer: slow answers make for fewer requests.
+    const seconds = users.thinkSeconds + (taskMs.get(source) ?? 0) / 1000;
+    const tasks = (activeUsers(source, users) * tickMs) / 1000 / seconds;
     const fragile = isFragile();
     const slot = tickMs / Math.max(1, ready.length);
-    ready.forEach(({ flow, name, requests }, index) => {
+    let sumMs = 0;
+    let sumTasks = 0;
+    ready.forEach((compiled, index) => {
+      const { flow, name, requests } = compiled;
       const flood = flow.flood === undefined ? 0 : Number(flags.value(source, flow.flood)) || 0;
-      let count = random.poisson((tasks * flow.weight * (1 + flood)) / total);
+      let count = tasksOf(compiled, (tasks * flow.weight * (1 + flood)) / total);
       const start = from + slot * (index + 0.9 * random.next());
-      let first = true;
-      while (count > 0) {
+      for (let first = true; count > 0; first = false) {
         // A process that dies of its next request gets that request alone: those after it find it gone.
         const weight = first && fragile ? 1 : Math.ceil(count / (first ? WALKS : 1));
-        walker.task(source, name, requests, weight, start, keep && first);
+        const elapsed = walker.task(source, name, requests, weight, start, keep && first);
+        sumMs += Math.min(elapsed, PATIENCE_MS) * weight;
+        sumTasks += weight;
         count -= weight;
-        first = false;
       }
     });
+    taskMs.set(source, sumTasks === 0 ? 0 : sumMs / sumTasks);
+  }
+
+  function activeUsers(source: Process, users: Users): number {
+    const { env, flag } = users.users;
+    const flagged = flag === undefined ? 0 : Number(flags.value(source, flag));
+    const wanted = flagged || Number(source.variables.get(env)) || 0;
+    const spawnRate = Number(source.variables.get(users.spawnRate.env)) || users.spawnRate.default;
+    return Math.min(wanted, (spawnRate * (clock.now() - source.startedAt)) / 1000);
+  }
+
+  /** How often a flow is done in a tick. Rare ones come at nearly even distances, so that no service is ever without traffic. */
+  function tasksOf(flow: CompiledFlow, mean: number): number {
+    if (mean > 2) return random.poisson(mean);
+    flow.due += mean * (0.6 + 0.8 * random.next());
+    const count = Math.floor(flow.due);
+    flow.due -= count;
+    return count;
   }
 
   /** True while a process runs that a request will kill. */

@@ -12,7 +12,7 @@ import type { Behaviour, Crash, Program, UserRequest } from "./behaviour.js";
 import type { CallStep, CompiledOperation, CompiledProgram, CompiledStep, PublishStep, SpanName } from "./compile.js";
 import { compileCall, metricOf } from "./compile.js";
 import type { Attempt, Failure, FailureKind } from "./failures.js";
-import { answeredFailure, attemptFailure } from "./failures.js";
+import { answeredFailure, attemptFailure, grpcStatus } from "./failures.js";
 import type { Flags } from "./flags.js";
 import type { Network } from "./network.js";
 import type { Process, ProcessTable } from "./processes.js";
@@ -43,7 +43,7 @@ export interface WalkOptions {
  * tick.
  */
 export interface Walker {
-  /** A user's task, from the process that plays the user. Returns true when every request went well. */
+  /** A user's task, from the process that plays the user. Returns how long it took, milliseconds. */
   task(
     source: Process,
     name: SpanName,
@@ -51,7 +51,7 @@ export interface Walker {
     weight: number,
     startMs: number,
     keep: boolean,
-  ): boolean;
+  ): number;
   /** A message that a consumer takes from a topic. */
   message(consumer: Process, topic: Topic, operation: string, weight: number, startMs: number, keep: boolean): void;
   /** Ends a tick: failing traces and lines may be kept again. */
@@ -80,7 +80,7 @@ interface Record_ {
   parent: number;
   startMs: number;
   durationMs: number;
-  failure: string | undefined;
+  failure: Failure | undefined;
   peer: string;
 }
 
@@ -106,6 +106,7 @@ export function createWalker(options: WalkOptions): Walker {
   let published: { topic: Topic; record: number } | undefined;
   let failedTraces = 0;
   let requestLine = "";
+  let duplicate = false;
   const errorLines = new Map<Process, number>();
   const values = new Map<string, string>();
   const redirects = new Map<string, Address | { problem: string }>();
@@ -133,7 +134,7 @@ export function createWalker(options: WalkOptions): Walker {
     const record = records[index]!;
     record.durationMs = durationMs;
     if (failed !== undefined) {
-      record.failure = failed.text;
+      record.failure = failed;
       anyFailure = true;
     }
   }
@@ -161,8 +162,11 @@ export function createWalker(options: WalkOptions): Walker {
         };
       }
     }
-    elapsed *= factor;
+    elapsed = elapsed * factor + process.queueMs;
     if (failure === undefined) elapsed += run(process, operation.steps, startMs + elapsed / 2, own < 0 ? parent : own);
+    if (failure === undefined && def.duplicate !== undefined && duplicate) {
+      failure = { kind: "application", code: "INTERNAL", status: 500, text: def.duplicate.message };
+    }
     let failed = failure as Failure | undefined;
     if (failed !== undefined) {
       const text =
@@ -279,9 +283,11 @@ export function createWalker(options: WalkOptions): Walker {
         let problem: Exclude<FailureKind, "application"> | undefined;
         if (operation === undefined || target.ports.get(result.port) !== def.protocol) problem = "protocol";
         else if (refusal !== undefined) problem = "credentials";
+        else if (def.shedMs !== undefined && target.queueMs > def.shedMs) problem = "overflow";
+        else if (def.timeoutMs !== undefined && target.queueMs > def.timeoutMs) problem = "timeout";
         if (problem !== undefined || operation === undefined) {
           failed = attemptFailure(problem ?? "protocol", attempt(process, step, address, result.ip), refusal ?? "");
-          elapsed = 2;
+          elapsed = problem === "timeout" ? def.timeoutMs! : 2;
         } else {
           elapsed = HOP_MS + serve(target, operation, startMs + HOP_MS / 2, own < 0 ? parent : own);
           const answer = failure as Failure | undefined;
@@ -332,7 +338,7 @@ export function createWalker(options: WalkOptions): Walker {
       const topic = topics.topic(connected.broker, process.variables.get(def.publish.env) ?? "orders");
       const extra = def.extra === undefined ? 0 : Number(flags.value(process, def.extra.flag)) || 0;
       connected.broker.busyMs += 0.4 * weight * (1 + extra);
-      if (topics.publish(topic, weight * (1 + extra))) {
+      if (topics.publish(topic, weight, extra)) {
         if (keep) published = { topic, record: own };
       } else {
         failed = {
@@ -411,7 +417,7 @@ export function createWalker(options: WalkOptions): Walker {
   }
 
   function printLine(line: Line, traceId: string, spanId: string): void {
-    const at = Math.min(line.atMs, clock.now());
+    const at = Math.max(line.process.startedAt, Math.min(line.atMs, clock.now()));
     const text = fill(line.template, (name) => {
       switch (name) {
         case "time":
@@ -424,6 +430,8 @@ export function createWalker(options: WalkOptions): Walker {
           return line.failure?.text ?? "";
         case "status":
           return String(line.failure?.status ?? 200);
+        case "upstream":
+          return records[line.record + 1]?.peer ?? "-";
         case "duration":
           return String(Math.round(line.durationMs));
         case "request":
@@ -451,7 +459,6 @@ export function createWalker(options: WalkOptions): Walker {
       value = random.uuid();
     else if (name === "amount") value = (5 + random.int(90_000) / 100).toFixed(2);
     else if (name === "quantity") value = String(1 + random.int(5));
-    else if (name === "count") value = String(random.int(100_000));
     else if (name === "size") value = String(100 + random.int(9000));
     else return undefined;
     values.set(name, value);
@@ -464,20 +471,33 @@ export function createWalker(options: WalkOptions): Walker {
       const { process, span, parent, startMs, durationMs, failure: failed, peer } = records[i]!;
       if (!process.alive) continue;
       const up = parent < 0 ? parentSpanId : ids[parent];
+      const startUs = Math.round(startMs * 1000);
+      const durationUs = Math.max(1, Math.round(durationMs * 1000));
+      const attributes: Span["attributes"] = { ...span.attributes };
+      if (peer !== "") attributes["server.address"] = peer;
+      if (span.protocol === "http")
+        attributes["http.response.status_code"] = failed === undefined ? 200 : failed.status;
+      else if (span.protocol === "grpc") {
+        attributes["rpc.grpc.status_code"] = failed === undefined ? 0 : grpcStatus(failed.code);
+      }
       const made: Span = {
         traceId,
         spanId: ids[i]!,
         service: process.service,
         name: span.name,
         kind: span.kind,
-        startUs: Math.round(startMs * 1000),
-        durationUs: Math.max(1, Math.round(durationMs * 1000)),
+        startUs,
+        durationUs,
         status: failed === undefined ? "unset" : "error",
-        attributes: peer === "" ? span.attributes : { ...span.attributes, "server.address": peer },
+        attributes,
         resource: process.resource,
       };
       if (up !== undefined) made.parentSpanId = up;
-      if (failed !== undefined) made.statusMessage = failed;
+      if (failed !== undefined) {
+        made.statusMessage = failed.text;
+        const details = { "exception.message": failed.text };
+        made.events = [{ timeUs: startUs + durationUs, name: "exception", attributes: details }];
+      }
       spans.push(made);
     }
     return spans;
@@ -488,14 +508,11 @@ export function createWalker(options: WalkOptions): Walker {
       clear(weightOfTask, kept);
       const root = begin(source, name, -1, startMs);
       let elapsed = 0.5;
-      let well = true;
       let first: Failure | undefined;
       for (const { call: step, times, def } of requests) {
         for (let i = 0; i < times; i++) {
           requestLine = kept ? `${def.method} ${fill(def.path, requestValue)}` : `${def.method} ${def.path}`;
           elapsed += call(source, step, startMs + elapsed, root) + 1;
-          if (failure === undefined) continue;
-          well = false;
           first ??= failure;
         }
       }
@@ -511,7 +528,7 @@ export function createWalker(options: WalkOptions): Walker {
       }
       end(root, elapsed, first);
       commit();
-      return well;
+      return elapsed;
     },
     message(consumer, topic, operation, weightOfMessages, startMs, kept) {
       clear(weightOfMessages, kept);
@@ -519,7 +536,9 @@ export function createWalker(options: WalkOptions): Walker {
       if (todo === undefined) return;
       const sampled = kept ? topic.sample : undefined;
       for (const [name, value] of sampled?.values ?? []) values.set(name, value);
+      duplicate = topic.repeated > 0 && random.next() < topic.repeated;
       serve(consumer, todo, startMs, -1);
+      duplicate = false;
       commit(sampled);
     },
     endTick() {

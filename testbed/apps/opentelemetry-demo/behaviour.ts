@@ -80,7 +80,7 @@ export const demoBehaviour: Behaviour = {
       {
         name: "browser_open_product_page",
         weight: 2,
-        requests: [home, product, { ...image, times: 3 }],
+        requests: [home, product, { ...image, operation: "GET /images from a browser", times: 8 }],
         when: { env: "K6_BROWSER_ENABLED", equals: "true" },
       },
     ],

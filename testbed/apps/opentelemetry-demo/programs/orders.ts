@@ -190,6 +190,10 @@ export const orders: Record<string, Program> = {
           },
         ],
         attributes: { "messaging.system": "kafka", "messaging.operation.name": "process" },
+        duplicate: {
+          message:
+            'Npgsql.PostgresException (0x80004005): 23505: duplicate key value violates unique constraint "order_pkey"',
+        },
         log: 'info: Accounting.Consumer[0]\n      Order details: {"orderId":"{order}","shippingTrackingId":"{tracking}"}.',
         errorLog: "fail: Accounting.Consumer[0]\n      Order parsing failed: {error}",
       },
@@ -236,7 +240,7 @@ export const orders: Record<string, Program> = {
         span: "orders process",
         kind: "consumer",
         attributes: { "messaging.system": "kafka", "messaging.operation": "process" },
-        log: "{time} - frauddetection - Consumed record with orderId: {order}, and updated total count to: {count} trace_id={trace} span_id={spanId}",
+        log: "{time} - frauddetection - Consumed record with orderId: {order} trace_id={trace} span_id={spanId}",
       },
     },
     banner: ["{time} - frauddetection - Subscribed to topic(s): orders, bootstrap servers {KAFKA_ADDR}"],

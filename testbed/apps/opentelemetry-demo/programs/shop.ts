@@ -165,7 +165,7 @@ export const shop: Record<string, Program> = {
             steps: [grpc("product-catalog", "ProductCatalogService/ListProducts", "/oteldemo.")],
           },
         ],
-        effects: [{ flag: "recommendationCacheFailure", effect: "slow", factor: 30 }],
+        effects: [{ flag: "recommendationCacheFailure", effect: "slow", factor: 100 }],
         log: "{time} INFO [main] [recommendation_server.py:47] [trace_id={trace} span_id={spanId} resource.service.name=recommendation trace_sampled=True] - Receive ListRecommendations for product ids:['{product}']",
         errorLog:
           "{time} ERROR [grpc._server] [_server.py:610] [trace_id={trace} span_id={spanId} resource.service.name=recommendation trace_sampled=True] - Exception calling application: {error}",
@@ -177,7 +177,7 @@ export const shop: Record<string, Program> = {
     idle: { cpuCores: 0.006, memoryBytes: 62 * MiB },
     needsBytes: 48 * MiB,
     cpuMs: 2,
-    burdens: [{ flag: "recommendationCacheFailure", effect: "slow", leakBytesPerSecond: 0.6 * MiB, cores: 0.2 }],
+    burdens: [{ flag: "recommendationCacheFailure", effect: "slow", leakBytesPerSecond: MiB, cores: 0.2 }],
   },
 
   ad: {
@@ -198,7 +198,7 @@ export const shop: Record<string, Program> = {
         steps: [{ internal: "getAdsByCategory", ms: 0.4 }],
         effects: [
           { flag: "adFailure", effect: "fail", code: "UNAVAILABLE", message: "UNAVAILABLE" },
-          { flag: "adHighCpu", effect: "slow", factor: 40 },
+          { flag: "adHighCpu", effect: "slow", factor: 1400 },
           { flag: "adManualGc", effect: "delay", ms: 1800 },
         ],
         log: "{time} - oteldemo.AdService - Targeted ad request received for [{category}] trace_id={trace} span_id={spanId} trace_flags=01",

@@ -4,7 +4,8 @@ import { grpc, http, MiB } from "./calls.js";
 
 /** Requests that the frontend answers: path patterns as Next.js names its spans. */
 const frontendOperations: Record<string, Operation> = {
-  "GET /": { ms: 14, span: "GET /", attributes: { "http.route": "/" } },
+  // The page is rendered on the server: by far the dearest request.
+  "GET /": { ms: 14, cpuMs: 16, span: "GET /", attributes: { "http.route": "/" } },
   "GET /api/products": {
     ms: 3,
     span: "GET /api/products",
@@ -78,14 +79,27 @@ function proxied(upstream: string, address: AddressSource, operations: Iterable<
       span: "ingress",
       attributes: { component: "proxy", "http.protocol": "HTTP/1.1" },
       steps: [
-        { to: upstream, address, protocol: "http", operation, span: `router ${upstream} egress`, timeoutMs: 15_000 },
+        {
+          to: upstream,
+          address,
+          protocol: "http",
+          operation,
+          span: `router ${upstream} egress`,
+          timeoutMs: 15_000,
+          shedMs: 4000,
+        },
       ],
-      log: '[{time}] "{request} HTTP/1.1" 200 - via_upstream - "-" 0 {size} {duration} {duration} "-" "k6/1.4" "{trace}" "frontend-proxy:8080" "{upstream}" {cluster}',
-      errorLog:
-        '[{time}] "{request} HTTP/1.1" {status} {responseFlags} {responseDetails} - "{error}" 0 {size} {duration} - "-" "k6/1.4" "{trace}" "frontend-proxy:8080" "{upstream}" {cluster}',
+      log: `[{time}] "{request} HTTP/1.1" 200 - via_upstream - "-" 0 {size} {duration} {duration} "-" "k6/1.4" "{trace}" "frontend-proxy:8080" "{upstream}" ${upstream}`,
+      errorLog: `[{time}] "{request} HTTP/1.1" {status} {responseFlags} {responseDetails} - "{error}" 0 {size} {duration} - "-" "k6/1.4" "{trace}" "frontend-proxy:8080" "{upstream}" ${upstream}`,
     };
   }
   return routes;
+}
+
+/** Pages in a browser ask the proxy to hold images back for as long as the flag says. */
+function browserImages(): Operation {
+  const [operation] = Object.values(proxied("image-provider", hostPort("IMAGE_PROVIDER"), ["GET /images"]));
+  return { ...operation!, effects: [{ flag: "imageSlowLoad", effect: "delay", ms: 1 }] };
 }
 
 function hostPort(prefix: string): AddressSource {
@@ -119,6 +133,7 @@ export const storefront: Record<string, Program> = {
     operations: {
       ...proxied("frontend", hostPort("FRONTEND"), Object.keys(frontendOperations)),
       ...proxied("image-provider", hostPort("IMAGE_PROVIDER"), ["GET /images"]),
+      "GET /images from a browser": browserImages(),
       ...proxied("chatbot", hostPort("CHATBOT"), ["POST /chatbot"]),
       ...proxied("telemetry-docs", hostPort("TELEMETRY_DOCS"), ["GET /telemetry-docs"]),
     },
@@ -139,6 +154,8 @@ export const storefront: Record<string, Program> = {
     idle: { cpuCores: 0.01, memoryBytes: 118 * MiB },
     needsBytes: 90 * MiB,
     cpuMs: 5,
+    // JavaScript runs on one thread.
+    cores: 1,
   },
 
   "image-provider": {
@@ -151,7 +168,6 @@ export const storefront: Record<string, Program> = {
       "GET /images": {
         ms: 1.2,
         span: "image-provider",
-        effects: [{ flag: "imageSlowLoad", effect: "delay", ms: 1 }],
         log: '10.244.1.7 - - [{time}] "GET /images/products/{picture} HTTP/1.1" 200 {size} "-" "k6/1.4" "-"',
       },
     },
