@@ -123,7 +123,7 @@ export class PodWorker implements ProbeHost {
     this.#resync?.cancel();
     for (const container of this.#all) {
       container.cancelTimers();
-      if (container.running) this.runtime.stopped?.(this.#ref(container));
+      this.#markStopped(container, 255);
     }
   }
 
@@ -380,23 +380,29 @@ export class PodWorker implements ProbeHost {
 
   #exited(container: Container, exit: { code: number; reason?: string; message?: string }): void {
     container.cancelTimers();
-    const startedAt = "running" in container.state ? container.state.running.startedAt : timestamp(this.clock.now());
-    this.runtime.stopped?.(this.#ref(container));
-    container.state = {
-      terminated: {
-        exitCode: exit.code,
-        reason: exit.reason ?? (exit.code === 0 ? "Completed" : "Error"),
-        ...(exit.message ? { message: exit.message } : {}),
-        startedAt,
-        finishedAt: timestamp(this.clock.now()),
-        ...(container.id ? { containerID: container.id } : {}),
-      },
-    };
+    this.#markStopped(container, exit.code, exit.reason, exit.message);
     container.started = false;
     // An init container that succeeded counts as ready.
     container.ready = container.init && !container.sidecar && exit.code === 0;
     this.#writeStatus();
     this.#syncLater(container.init && exit.code === 0 ? this.#vary(300) : this.#vary(RELIST_MS));
+  }
+
+  /** A running container has ended: the application is told, once. */
+  #markStopped(container: Container, exitCode: number, reason?: string, message?: string): void {
+    if (!("running" in container.state)) return;
+    const { startedAt } = container.state.running;
+    this.runtime.stopped?.(this.#ref(container));
+    container.state = {
+      terminated: {
+        exitCode,
+        reason: reason ?? (exitCode === 0 ? "Completed" : "Error"),
+        ...(message ? { message } : {}),
+        startedAt,
+        finishedAt: timestamp(this.clock.now()),
+        ...(container.id ? { containerID: container.id } : {}),
+      },
+    };
   }
 
   // --- end ---------------------------------------------------------------------------------------------------------
@@ -421,11 +427,7 @@ export class PodWorker implements ProbeHost {
     for (const container of this.#all) {
       container.cancelTimers();
       container.ready = false;
-      if (!container.running) continue;
-      this.runtime.stopped?.(this.#ref(container));
-      const { startedAt } = (container.state as { running: { startedAt: string } }).running;
-      const finishedAt = timestamp(this.clock.now());
-      container.state = { terminated: { exitCode: 143, reason: "Error", startedAt, finishedAt } };
+      this.#markStopped(container, 143);
     }
     this.#writeStatus();
   }
@@ -445,7 +447,7 @@ export class PodWorker implements ProbeHost {
     }
     const { namespace, name } = this.#pod.metadata;
     this.#after(longest, () => {
-      for (const container of this.#all) if (container.running) this.runtime.stopped?.(this.#ref(container));
+      for (const container of this.#all) this.#markStopped(container, 143);
       this.#services.plane.api.delete("pods", namespace, name, { gracePeriodSeconds: 0, uid: this.#uid });
     });
   }
