@@ -19,15 +19,33 @@ function separate(argv: readonly string[]): { before: string[]; words: string[] 
     const arg = argv[i] as string;
     if (arg === "--" || !arg.startsWith("-") || arg === "-") break;
     before.push(arg);
-    const name = arg.startsWith("--")
-      ? arg.slice(2)
-      : Object.entries(GLOBAL_FLAGS).find(([, spec]) => spec.short === arg[1])?.[0];
-    const spec = name === undefined ? undefined : GLOBAL_FLAGS[name];
-    const takesNext =
-      spec && spec.type !== "bool" && spec.bare === undefined && (arg.startsWith("--") || arg.length === 2);
-    if (takesNext && i + 1 < argv.length) before.push(argv[++i] as string);
+    if (takesNext(arg) && i + 1 < argv.length) before.push(argv[++i] as string);
   }
   return { before, words: argv.slice(i) };
+}
+
+/** A global flag that takes the next word as its value. */
+function takesNext(arg: string): boolean {
+  if (arg.includes("=")) return false;
+  const name = arg.startsWith("--")
+    ? arg.slice(2)
+    : Object.entries(GLOBAL_FLAGS).find(([, spec]) => spec.short === arg[1])?.[0];
+  const spec = name === undefined || !Object.hasOwn(GLOBAL_FLAGS, name) ? undefined : GLOBAL_FLAGS[name];
+  return (
+    spec !== undefined && spec.type !== "bool" && spec.bare === undefined && (arg.startsWith("--") || arg.length === 2)
+  );
+}
+
+/** The words that are no flags and no values of global flags. */
+function plainWords(words: readonly string[]): string[] {
+  const out: string[] = [];
+  for (let i = 0; i < words.length; i++) {
+    const arg = words[i] as string;
+    if (arg === "--") break;
+    if (!arg.startsWith("-")) out.push(arg);
+    else if (takesNext(arg)) i++;
+  }
+  return out;
 }
 
 /** Verbs whose place is taken by sub-commands: `kubectl rollout` alone says which there are. */
@@ -50,13 +68,10 @@ export function parseInvocation(argv: readonly string[]): Invocation {
   const [word] = words;
   if (word === undefined) throw new KubectlError("error: a command is missing; for example: kubectl get pods");
   // Flags may stand between the words of a verb (`rollout -n x status`); kubectl takes them, so they are moved behind.
-  const path = [word, ...words.slice(1).filter((w) => !w.startsWith("-"))];
+  const path = plainWords(words);
   const verb = findVerb(path);
-  let rest = words.slice(verb?.name.length ?? 1);
-  if (verb && verb.name.length > 1 && words[1] !== verb.name[1]) {
-    const at = words.indexOf(verb.name[1] as string, 1);
-    rest = [...words.slice(1, at), ...words.slice(at + 1)];
-  }
+  const rest = [...words];
+  for (const part of verb?.name ?? [word]) rest.splice(rest.indexOf(part), 1);
   if (!verb) {
     const subs = subcommands(word);
     if (subs.length === 0) throw new KubectlError(`error: unknown command "${word}" for "kubectl"`);

@@ -78,7 +78,9 @@ export const horizontalPodAutoscaler: Describer = {
     w.field(0, "CreationTimestamp", longTime(metadata.creationTimestamp));
     w.field(0, "Reference", `${spec.scaleTargetRef?.kind}/${spec.scaleTargetRef?.name}`);
     w.field(0, "Metrics", "( current / target )");
-    (spec.metrics ?? []).forEach((m: any, i: number) => metric(w, m, status.currentMetrics?.[i]));
+    (spec.metrics ?? []).forEach((m: any, i: number) => {
+      metric(w, m, status.currentMetrics?.[i]);
+    });
     w.field(0, "Min replicas", spec.minReplicas ?? "<unset>");
     w.field(0, "Max replicas", spec.maxReplicas);
     if (spec.behavior) {

@@ -43,7 +43,9 @@ export function labels(w: Description, title: string, values: Record<string, str
   w.write(0, `${indent}${title}:\t`);
   const keys = sortedKeys(values);
   if (keys.length === 0) w.line(0, "<none>");
-  keys.forEach((key, i) => w.line(0, `${i === 0 ? "" : `${indent}\t`}${key}=${values?.[key]}`));
+  keys.forEach((key, i) => {
+    w.line(0, `${i === 0 ? "" : `${indent}\t`}${key}=${values?.[key]}`);
+  });
 }
 
 export function annotations(w: Description, title: string, values: Record<string, string> | undefined): void {
@@ -91,7 +93,9 @@ export function taints(w: Description, list: any[] | undefined): void {
   w.write(0, "Taints:\t");
   if (!list?.length) w.line(0, "<none>");
   const texts = (list ?? []).map((t) => `${t.key}${t.value ? `=${t.value}` : ""}:${t.effect}`).sort();
-  texts.forEach((text, i) => w.line(0, `${i === 0 ? "" : "\t"}${text}`));
+  texts.forEach((text, i) => {
+    w.line(0, `${i === 0 ? "" : "\t"}${text}`);
+  });
 }
 
 export function resources(w: Description, level: number, value: any): void {
@@ -114,7 +118,9 @@ export function topologySpread(w: Description, list: any[] | undefined, indent: 
         `${c.topologyKey}:${c.whenUnsatisfiable} when max skew ${c.maxSkew} is exceeded for selector ${formatSelector(c.labelSelector)}`,
     );
   w.write(0, `${indent}Topology Spread Constraints:\t`);
-  rows.forEach((row, i) => w.line(0, `${i === 0 ? "" : `${indent}\t`}${row}`));
+  rows.forEach((row, i) => {
+    w.line(0, `${i === 0 ? "" : `${indent}\t`}${row}`);
+  });
 }
 
 /** Conditions in the four-column form. */

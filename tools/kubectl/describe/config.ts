@@ -44,7 +44,9 @@ export const serviceAccount: Describer = {
     annotations(w, "Annotations", object.metadata.annotations);
     const list = (title: string, names: string[]) => {
       if (names.length === 0) w.field(0, title, "<none>");
-      names.forEach((name, i) => w.line(0, `${i === 0 ? `${title}:` : ""}\t${name}`));
+      names.forEach((name, i) => {
+        w.line(0, `${i === 0 ? `${title}:` : ""}\t${name}`);
+      });
     };
     list(
       "Image pull secrets",

@@ -95,7 +95,9 @@ function environment(w: Description, container: any, pod: any): void {
     if (!source) {
       String(e.value ?? "")
         .split("\n")
-        .forEach((part, i) => w.line(3, i === 0 ? `${e.name}:\t${part}` : `\t${part}`));
+        .forEach((part, i) => {
+          w.line(3, i === 0 ? `${e.name}:\t${part}` : `\t${part}`);
+        });
     } else if (source.fieldRef)
       w.line(
         3,

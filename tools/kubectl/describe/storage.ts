@@ -48,7 +48,9 @@ export const claim: Describer = {
     );
     w.write(0, "Used By:\t");
     if (pods.length === 0) w.line(0, "<none>");
-    pods.forEach((p, i) => w.line(0, `${i === 0 ? "" : "\t"}${p.metadata.name}`));
+    pods.forEach((p, i) => {
+      w.line(0, `${i === 0 ? "" : "\t"}${p.metadata.name}`);
+    });
     conditionTable(w, status.conditions, [
       ["Type", "type"],
       ["Status", "status"],

@@ -25,6 +25,11 @@ export class Description {
     this.text = "";
   }
 
+  /** The text with its tabs, as `rollout history --revision` prints it. */
+  unaligned(): string {
+    return this.text;
+  }
+
   toString(): string {
     this.flush();
     return this.done;

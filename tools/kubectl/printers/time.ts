@@ -34,3 +34,8 @@ export function age(text: string | undefined | null, now: number): string {
   if (!text) return "<unknown>";
   return humanDuration(now - Date.parse(text));
 }
+
+/** RFC 3339 with seconds: `2026-12-01T14:55:37Z`. */
+export function timestamp(ms: number): string {
+  return `${new Date(ms).toISOString().slice(0, 19)}Z`;
+}
