@@ -1,7 +1,11 @@
-/** The Kubernetes API over HTTP/1.1, plain: kubectl takes an http:// server with a bearer token. */
+/** The Kubernetes API over HTTPS: kubectl sends its bearer token over TLS only. */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
+import { stringify } from "yaml";
 import type { ApiRequest, ApiResponse } from "../kube/rest/http.js";
+import { PROTOBUF } from "../kube/rest/protobuf.js";
+import { selfSigned } from "./certificate.js";
 
 export interface KubernetesHandler {
   handle(request: ApiRequest): Promise<ApiResponse>;
@@ -10,6 +14,10 @@ export interface KubernetesHandler {
 export interface ServedKubernetes {
   /** Base URL without a trailing slash. */
   url: string;
+  /** PEM of the certificate to trust; undefined for plain HTTP. */
+  ca: string | undefined;
+  /** Text of a kubeconfig for this server. */
+  kubeconfig(user: { token: string; namespace?: string }): string;
   /** Ends watches and closes the socket. Safe to call twice. */
   close(): Promise<void>;
 }
@@ -17,15 +25,24 @@ export interface ServedKubernetes {
 /** Larger bodies are refused, as a real server refuses them. */
 const MAX_BODY = 3 * 1024 * 1024;
 
-/** Serves `api` on a port of the loopback interface; 0 or none means any free one. */
-export async function serveKubernetes(
-  api: KubernetesHandler,
-  { port = 0, host = "127.0.0.1" }: { port?: number; host?: string } = {},
-): Promise<ServedKubernetes> {
+export interface ServeOptions {
+  /** 0 or none: any free port. */
+  port?: number;
+  /** Loopback by default. */
+  host?: string;
+  /** Plain HTTP, for clients that send their token over it (kubectl does not). */
+  plain?: boolean;
+}
+
+/** Serves `api` until it is closed. @throws the listen error, e.g. EADDRINUSE */
+export async function serveKubernetes(api: KubernetesHandler, options: ServeOptions = {}): Promise<ServedKubernetes> {
+  const { port = 0, host = "127.0.0.1", plain = false } = options;
   const streams = new Set<() => void>();
-  const server = createServer((incoming, outgoing) => {
+  const listener = (incoming: IncomingMessage, outgoing: ServerResponse) => {
     void respond(api, incoming, outgoing, streams);
-  });
+  };
+  const certificate = plain ? undefined : selfSigned([...new Set([host, "127.0.0.1", "localhost"])]);
+  const server = certificate ? createTlsServer(certificate, listener) : createServer(listener);
   server.keepAliveTimeout = 60_000;
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
@@ -35,9 +52,13 @@ export async function serveKubernetes(
     });
   });
   const { port: bound } = server.address() as AddressInfo;
+  const url = `${plain ? "http" : "https"}://${host.includes(":") ? `[${host}]` : host}:${bound}`;
+  const ca = certificate?.cert;
   let closing: Promise<void> | undefined;
   return {
-    url: `http://${host.includes(":") ? `[${host}]` : host}:${bound}`,
+    url,
+    ca,
+    kubeconfig: ({ token, namespace }) => kubeconfig(url, ca, token, namespace),
     close() {
       closing ??= new Promise<void>((resolve) => {
         for (const stop of [...streams]) stop();
@@ -49,6 +70,23 @@ export async function serveKubernetes(
   };
 }
 
+function kubeconfig(server: string, ca: string | undefined, token: string, namespace: string | undefined): string {
+  const name = "itbench";
+  return stringify({
+    apiVersion: "v1",
+    kind: "Config",
+    clusters: [
+      {
+        name,
+        cluster: { server, ...(ca ? { "certificate-authority-data": Buffer.from(ca).toString("base64") } : {}) },
+      },
+    ],
+    users: [{ name, user: { token } }],
+    contexts: [{ name, context: { cluster: name, user: name, ...(namespace ? { namespace } : {}) } }],
+    "current-context": name,
+  });
+}
+
 async function respond(
   api: KubernetesHandler,
   incoming: IncomingMessage,
@@ -56,7 +94,7 @@ async function respond(
   streams: Set<() => void>,
 ): Promise<void> {
   outgoing.on("error", () => outgoing.destroy());
-  let body: string | undefined;
+  let body: Buffer | undefined;
   try {
     body = await read(incoming);
   } catch {
@@ -87,7 +125,7 @@ async function respond(
     path: decode(path),
     query: new URLSearchParams(mark < 0 ? "" : target.slice(mark + 1)),
     headers,
-    ...(body !== undefined ? { body } : {}),
+    ...(body !== undefined ? { body: headers["content-type"]?.startsWith(PROTOBUF) ? body : body.toString() } : {}),
   });
   for (const [name, value] of Object.entries(response.headers)) outgoing.setHeader(name, value);
   if (response.warnings)
@@ -124,7 +162,7 @@ function decode(path: string): string {
   }
 }
 
-function read(incoming: IncomingMessage): Promise<string | undefined> {
+function read(incoming: IncomingMessage): Promise<Buffer | undefined> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
@@ -133,7 +171,7 @@ function read(incoming: IncomingMessage): Promise<string | undefined> {
       if (size > MAX_BODY) reject(new Error("too large"));
       else chunks.push(chunk);
     });
-    incoming.on("end", () => resolve(chunks.length === 0 ? undefined : Buffer.concat(chunks).toString()));
+    incoming.on("end", () => resolve(chunks.length === 0 ? undefined : Buffer.concat(chunks)));
     incoming.on("error", reject);
   });
 }

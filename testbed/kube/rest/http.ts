@@ -8,7 +8,8 @@ export interface ApiRequest {
   query: URLSearchParams;
   /** Lower-case names. */
   headers: Record<string, string | undefined>;
-  body?: string;
+  /** Text, or bytes when the content type is Kubernetes' protobuf. */
+  body?: string | Uint8Array;
 }
 
 export interface ApiResponse {

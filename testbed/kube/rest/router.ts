@@ -7,6 +7,7 @@ import type { Attributes, Identity } from "./access.js";
 import { aggregatedDiscovery, coreVersions, groupList, groupOf, resourceList } from "./discovery.js";
 import { type ApiRequest, type ApiResponse, type Negotiated, negotiate } from "./http.js";
 import { openApiIndex, openApiV2, openApiV3 } from "./openapi.js";
+import { decodeProtobuf, PROTOBUF } from "./protobuf.js";
 import { handleResource } from "./resource.js";
 
 /** A request for a resource, taken apart. */
@@ -19,10 +20,13 @@ export interface Target {
   rest?: string;
 }
 
+/** A request whose body, if any, is text. */
+export type TextRequest = ApiRequest & { body?: string };
+
 /** A request on its way. */
 export interface Call {
   server: ApiServer;
-  request: ApiRequest;
+  request: TextRequest;
   identity: Identity;
   negotiated: Negotiated;
   target: Target;
@@ -32,10 +36,23 @@ export interface Call {
 
 export async function handleRequest(server: ApiServer, request: ApiRequest): Promise<ApiResponse> {
   try {
-    const response = route(server, request);
-    return response;
+    return route(server, readable(request));
   } catch (error) {
     return failure(error);
+  }
+}
+
+/** The request with its body as JSON or YAML text. @throws StatusError 400 */
+function readable(request: ApiRequest): TextRequest {
+  const { body } = request;
+  if (body === undefined || typeof body === "string") return request as TextRequest;
+  if (!(request.headers["content-type"] ?? "").startsWith(PROTOBUF))
+    return { ...request, body: Buffer.from(body).toString() };
+  try {
+    const headers = { ...request.headers, "content-type": "application/json" };
+    return { ...request, headers, body: JSON.stringify(decodeProtobuf(body)) };
+  } catch (error) {
+    throw badRequest(error instanceof Error ? error.message : String(error));
   }
 }
 
@@ -64,7 +81,7 @@ export function answer(call: Call, body: unknown, status = 200): ApiResponse {
   return call.warnings.length > 0 ? { ...response, warnings: call.warnings } : response;
 }
 
-function route(server: ApiServer, request: ApiRequest): ApiResponse {
+function route(server: ApiServer, request: TextRequest): ApiResponse {
   const identity = server.access.identify(request.headers);
   const { path } = request;
   const parts = path.split("/").filter((p) => p !== "");
@@ -183,7 +200,7 @@ function verbOf(method: string, named: boolean, query: URLSearchParams): string 
 
 function resource(
   server: ApiServer,
-  request: ApiRequest,
+  request: TextRequest,
   identity: Identity,
   group: string,
   version: string,
@@ -245,15 +262,6 @@ function resource(
   };
   if (subresource !== undefined && !info.subresources.has(subresource)) throw pathNotFound();
   return handleResource(call, attributes.verb);
-}
-
-export function parseBody(text: string | undefined): any {
-  if (text === undefined || text.trim() === "") return undefined;
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    throw badRequest(`couldn't get version/kind; json parse error: ${jsonProblem(error, text)}`);
-  }
 }
 
 /** What Go's decoder says of broken JSON. */

@@ -89,14 +89,17 @@ function ageOf(time: unknown, now: number): string {
   return Number.isNaN(at) ? "<unknown>" : humanDuration(now - at);
 }
 
+/** Stands for an escaped dot while a path is taken apart; never part of a field's name. */
+const ESCAPED_DOT = "\u2024";
+
 /** A simple JSONPath: names, quoted names, indices and one filter `[?(@.key=="value")]`. */
 function pick(object: any, path: string): unknown {
   let here: any = object;
   const step =
     /\.([A-Za-z0-9_-]+)|\['([^']+)'\]|\[(\d+|\*)\]|\[\?\(@\.([\w.]+)\s*==\s*["']([^"']*)["']\)\]|\.\\?([^.[]+)/gy;
-  for (const m of path.replace(/\\\./g, "\u0000").matchAll(step)) {
+  for (const m of path.replaceAll("\\.", ESCAPED_DOT).matchAll(step)) {
     if (here === undefined || here === null) return undefined;
-    const name = (m[1] ?? m[2] ?? m[6])?.replace(/\u0000/g, ".");
+    const name = (m[1] ?? m[2] ?? m[6])?.replaceAll(ESCAPED_DOT, ".");
     if (name !== undefined) here = here[name];
     else if (m[3] !== undefined) here = m[3] === "*" ? here[0] : here[Number(m[3])];
     else here = (Array.isArray(here) ? here : []).find((item: any) => String(at(item, ...m[4]!.split("."))) === m[5]);
