@@ -1,4 +1,5 @@
 /** Patterns of log lines: words that vary between lines (numbers, identifiers, quoted values) become `<_>`. */
+import { levelOf } from "../telemetry/logql/index.js";
 import type { LogEntry } from "../telemetry/logs.js";
 
 export interface LinePattern {
@@ -17,7 +18,7 @@ export function minePatterns(entries: readonly LogEntry[], stepMs: number): Line
   const found = new Map<string, { level: string; counts: Map<number, number>; total: number }>();
   for (const entry of entries) {
     const pattern = entry.line.replace(VARIABLE, "<_>").replace(/<_>(?:[\s,:]*<_>)+/g, "<_>");
-    const level = entry.severity?.toLowerCase() ?? "unknown";
+    const level = levelOf(entry);
     const key = `${level} ${pattern}`;
     const group = found.get(key) ?? { level, counts: new Map(), total: 0 };
     const step = Math.floor(entry.timeMs / stepMs) * stepMs;

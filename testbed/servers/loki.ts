@@ -6,6 +6,7 @@ import {
   LogQLEvaluationError,
   LogQLParseError,
   type LogQLResult,
+  metadataOf,
   parseDuration,
   parseQuery,
   parseStreamSelector,
@@ -14,7 +15,6 @@ import {
   queryRange,
   selectStreams,
 } from "../telemetry/logql/index.js";
-import { metadataOf } from "../telemetry/logql/pipeline/line.js";
 import type { LogStore } from "../telemetry/logs.js";
 import { RegexError } from "../telemetry/regex.js";
 import { minePatterns } from "./loki-patterns.js";

@@ -91,7 +91,7 @@ function collect(
 
   for (const stream of selectStreams(store, expr.log.matchers)) {
     /** Series of lines whose labels no stage touched: they differ by severity only. */
-    const untouched = new Map<string | undefined, SampleSeries>();
+    const untouched = new Map<string, SampleSeries>();
     for (const entry of between(stream, firstMs, lastMs)) {
       stats.linesProcessed++;
       stats.bytesProcessed += entry.line.length;
@@ -105,10 +105,11 @@ function collect(
       }
       let series: SampleSeries | undefined;
       const plain = context.unchanged && (hidden.length === PER_LINE_LABELS.length || entry.traceId === undefined);
-      if (plain) series = untouched.get(entry.severity);
+      const level = plain ? context.get("detected_level")! : "";
+      if (plain) series = untouched.get(level);
       if (series === undefined) {
         series = seriesOf(context.labels());
-        if (plain) untouched.set(entry.severity, series);
+        if (plain) untouched.set(level, series);
       }
       if (series.times.length > 0 && series.times.at(-1)! > entry.timeMs) series.unordered = true;
       series.times.push(entry.timeMs);

@@ -10,6 +10,7 @@ export type { Expr, LogExpr, MetricExpr, StreamMatcher } from "./ast.js";
 export { LogQLEvaluationError, LogQLParseError } from "./errors.js";
 export type { LogLine, LogStreamResult, QueryStats } from "./evaluate-logs.js";
 export { parseQuery, parseStreamSelector } from "./parse.js";
+export { levelOf, metadataOf } from "./pipeline/line.js";
 export { printLabels, selectStreams } from "./select.js";
 export { parseDuration } from "./units.js";
 

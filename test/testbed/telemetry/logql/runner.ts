@@ -2,6 +2,7 @@
  * Runs LogQL test scripts, in the manner of promqltest:
  *
  *     clear
+ *     hide detected_level                    # leaves the label out of what is printed from here on
  *     load 10s                               # one line each 10 s from time 0, or each at its own time
  *       {app="x"} info hello world           # stream, severity (or -), text of the line
  *       {app="x"} @45s error boom            # at its own time; the clock of `load` does not move on
@@ -42,6 +43,7 @@ export interface Evaluation {
 export function runScript(source: string): Evaluation[] {
   const lines = source.split("\n");
   const evaluations: Evaluation[] = [];
+  const hidden = new Set<string>();
   let store = createLogStore();
   let at = 0;
 
@@ -59,12 +61,13 @@ export function runScript(source: string): Evaluation[] {
     const text = lines[at++]!.trim();
     if (text === "" || text.startsWith("#")) continue;
     if (text === "clear") store = createLogStore();
+    else if (text.startsWith("hide ")) hidden.add(text.slice(5).trim());
     else if (text.startsWith("load ")) load(store, duration(text.slice(5)), block());
     else if (text.startsWith("fail ")) {
       const query = text.slice(5).trim();
       evaluations.push({ line: number, query, actual: [failure(store, query)], expected: block(), partial: true });
     } else if (text.startsWith("eval ")) {
-      const { query, actual } = evaluate(store, text.slice(5));
+      const { query, actual } = evaluate(store, text.slice(5), hidden);
       evaluations.push({ line: number, query, actual, expected: block(), partial: false });
     } else throw new Error(`line ${number}: unknown command: ${text}`);
   }
@@ -98,14 +101,20 @@ function labelsOf(selector: string): Record<string, string> {
   return Object.fromEntries(parseStreamSelector(selector).map(({ name, value }) => [name, value]));
 }
 
-function evaluate(store: MemoryLogStore, text: string): { query: string; actual: string[] } {
+function evaluate(
+  store: MemoryLogStore,
+  text: string,
+  hidden: ReadonlySet<string>,
+): { query: string; actual: string[] } {
+  const print = (labels: Record<string, string>) =>
+    printLabels(Object.fromEntries(Object.entries(labels).filter(([name]) => !hidden.has(name))));
   const instant = /^instant at (\S+) (.*)$/.exec(text);
   if (instant !== null) {
     const result = queryInstant(store, instant[2]!, duration(instant[1]!));
     if (result.type !== "vector") return { query: text, actual: [`<${result.type}>`] };
     return {
       query: instant[2]!,
-      actual: result.series.map(({ labels, value }) => `${printLabels(labels)} ${number(value)}`),
+      actual: result.series.map(({ labels, value }) => `${print(labels)} ${number(value)}`),
     };
   }
   const scalar = /^scalar at (\S+) (.*)$/.exec(text);
@@ -123,7 +132,7 @@ function evaluate(store: MemoryLogStore, text: string): { query: string; actual:
     const actual = result.series.map(({ labels, points }) => {
       const byTime = new Map(points);
       const values = Array.from({ length: steps }, (_unused, i) => byTime.get(startMs + i * stepMs));
-      return `${printLabels(labels)} ${values.map((value) => (value === undefined ? "_" : number(value))).join(" ")}`;
+      return `${print(labels)} ${values.map((value) => (value === undefined ? "_" : number(value))).join(" ")}`;
     });
     return { query: range[4]!, actual };
   }
@@ -138,7 +147,7 @@ function evaluate(store: MemoryLogStore, text: string): { query: string; actual:
     });
     if (result.type !== "streams") return { query: text, actual: [`<${result.type}>`] };
     const actual = result.streams.flatMap(({ labels, lines }) =>
-      lines.map(({ timeMs, line }) => `${printLabels(labels)} ${timeMs / 1000}s ${line}`.trim()),
+      lines.map(({ timeMs, line }) => `${print(labels)} ${timeMs / 1000}s ${line}`.trim()),
     );
     return { query: logs[5]!, actual };
   }

@@ -1,5 +1,6 @@
 /** One log line on its way through a pipeline: its text, and its labels by where they came from. */
 import type { LogEntry, StreamLabels } from "../../logs.js";
+import { detectLevel } from "./level.js";
 
 export const ERROR_LABEL = "__error__";
 export const ERROR_DETAILS_LABEL = "__error_details__";
@@ -90,21 +91,24 @@ export class LineContext {
   }
 }
 
-const NO_METADATA: Record<string, string> = {};
-const LEVEL_ONLY: Readonly<Record<string, Record<string, string>>> = {
-  DEBUG: { detected_level: "debug" },
-  INFO: { detected_level: "info" },
-  WARN: { detected_level: "warn" },
-  ERROR: { detected_level: "error" },
-  FATAL: { detected_level: "fatal" },
-};
+const LEVEL_ONLY: Readonly<Record<string, Record<string, string>>> = Object.fromEntries(
+  ["debug", "info", "warn", "error", "fatal", "critical", "trace", "unknown"].map((level) => [
+    level,
+    Object.freeze({ detected_level: level }),
+  ]),
+);
 
 /** What Loki would hold as structured metadata of the entry. */
 export function metadataOf(entry: LogEntry): Record<string, string> {
-  const level = entry.severity === undefined ? NO_METADATA : LEVEL_ONLY[entry.severity]!;
+  const level = LEVEL_ONLY[levelOf(entry)]!;
   if (entry.traceId === undefined && entry.spanId === undefined) return level;
   const metadata = { ...level };
   if (entry.traceId !== undefined) metadata.trace_id = entry.traceId;
   if (entry.spanId !== undefined) metadata.span_id = entry.spanId;
   return metadata;
+}
+
+/** The level that the entry says, or that its text shows. */
+export function levelOf(entry: LogEntry): string {
+  return entry.severity === undefined ? detectLevel(entry.line) : entry.severity.toLowerCase();
 }
