@@ -74,6 +74,7 @@ function shape(line: string): string {
     .replace(/\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[.,\dZ+:]*/g, "T")
     .replace(/\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/gi, "U")
     .replace(/\b(?=[0-9a-f]*\d)[0-9a-f]{8,}\b/gi, "H")
+    .replace(/\b(?=[A-Z0-9]*\d)(?=[A-Z0-9]*[A-Z])[A-Z0-9]{6,}\b/g, "I")
     .replace(/\d+(\.\d+)*/g, "N");
 }
 

@@ -61,6 +61,7 @@ function split(all: readonly Labels[]): { common: Labels; columns: string[] } {
   const columns: string[] = [];
   for (const name of names) {
     const first = all[0]![name];
+    if (name === "__name__" && all.every((labels) => labels[name] === first)) continue;
     if (first !== undefined && all.every((labels) => labels[name] === first)) common[name] = first;
     else columns.push(name);
   }

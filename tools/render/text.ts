@@ -30,6 +30,7 @@ export function compactNumber(value: number): string {
 
 /** Seconds as `1.2 s`, `350 ms`, `4m30s`, `2h5m`. */
 export function duration(seconds: number): string {
+  if (seconds === 0) return "0 s";
   if (seconds < 0.001) return `${Math.round(seconds * 1e6)} us`;
   if (seconds < 1) return `${Number((seconds * 1000).toPrecision(3))} ms`;
   if (seconds < 60) return `${Number(seconds.toPrecision(3))} s`;

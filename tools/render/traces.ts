@@ -22,6 +22,7 @@ export interface JaegerTrace {
 
 const MAX_SHAPES = 6;
 const MAX_TREE_LINES = 60;
+const MAX_DEPTH = 100;
 /** Tags worth a reader's time on a span that failed, in this order. */
 const TELLING = [
   "http.response.status_code",
@@ -64,7 +65,12 @@ interface Line {
   operation: string;
   seconds: number;
   failed: boolean;
-  details: string;
+  /** Telling tags of a failed span that no failed call of its own repeats. */
+  details: readonly string[];
+  /** Spans below this one. */
+  below: number;
+  /** Some of them, or this one, failed. */
+  onFailure: boolean;
 }
 
 function treeOf(trace: JaegerTrace): Line[] {
@@ -77,17 +83,25 @@ function treeOf(trace: JaegerTrace): Line[] {
     else children.set(parent, [...(children.get(parent) ?? []), span]);
   }
   const lines: Line[] = [];
-  const visit = (span: JaegerSpan, depth: number) => {
+  const visit = (span: JaegerSpan, depth: number): void => {
+    const at = lines.length;
     const failed = isError(span);
-    lines.push({
+    const calls = depth < MAX_DEPTH ? (children.get(span.spanID) ?? []) : [];
+    const repeated = new Set(calls.filter(isError).flatMap(telling));
+    const line: Line = {
       depth,
       service: trace.processes[span.processID]?.serviceName ?? "?",
       operation: span.operationName,
       seconds: span.duration / 1e6,
       failed,
-      details: failed ? telling(span) : "",
-    });
-    for (const child of children.get(span.spanID) ?? []) if (depth < 100) visit(child, depth + 1);
+      details: failed ? telling(span).filter((pair) => !repeated.has(pair)) : [],
+      below: 0,
+      onFailure: failed,
+    };
+    lines.push(line);
+    for (const child of calls) visit(child, depth + 1);
+    line.below = lines.length - at - 1;
+    line.onFailure = lines.slice(at).some((one) => one.failed);
   };
   for (const root of roots) visit(root, 0);
   return lines;
@@ -98,12 +112,20 @@ function renderShape(traces: JaegerTrace[], tree: Line[]): string {
   const start = Math.min(...example.spans.map((span) => span.startTime));
   const errors = tree.filter((line) => line.failed).length;
   const head = `${plural(traces.length, "trace")} of this shape, such as ${example.traceID} at ${timeOfDay(start / 1000)} (${plural(tree.length, "span")}, ${plural(errors, "error")}):`;
-  const lines = tree.slice(0, MAX_TREE_LINES).map((line) => {
-    const mark = line.failed ? "  ERROR" : "";
-    return `${"  ".repeat(line.depth + 1)}${line.service}: ${line.operation}  ${duration(line.seconds)}${mark}${line.details}`;
-  });
-  if (tree.length > MAX_TREE_LINES) lines.push(`  ... and ${tree.length - MAX_TREE_LINES} more spans`);
-  return [head, ...lines].join("\n");
+  const lines: string[] = [];
+  for (let i = 0; i < tree.length; i++) {
+    const line = tree[i]!;
+    // In a trace that failed, what went well is told in one line.
+    const folded = errors > 0 && !line.onFailure && line.below > 0;
+    const more = folded ? `  (and ${plural(line.below, "span")} below, without error)` : "";
+    const marks = [...(line.failed ? ["ERROR"] : []), ...line.details].map((mark) => `  ${mark}`).join("");
+    lines.push(
+      `${"  ".repeat(line.depth + 1)}${line.service}: ${line.operation}  ${duration(line.seconds)}${marks}${more}`,
+    );
+    if (folded) i += line.below;
+  }
+  const left = lines.length - MAX_TREE_LINES;
+  return [head, ...lines.slice(0, MAX_TREE_LINES), ...(left > 0 ? [`  ... and ${left} more lines`] : [])].join("\n");
 }
 
 function summary(traces: readonly JaegerTrace[]): string {
@@ -145,12 +167,18 @@ function isError(span: JaegerSpan): boolean {
   );
 }
 
-function telling(span: JaegerSpan): string {
+/** `key=value` of the span's telling tags and log fields; what says the same under another name is left out. */
+function telling(span: JaegerSpan): string[] {
   const found = new Map<string, string>();
   for (const { key, value } of [...(span.tags ?? []), ...(span.logs ?? []).flatMap((log) => log.fields)]) {
-    if (TELLING.includes(key) && !found.has(key)) found.set(key, String(value).replace(/\s+/g, " ").slice(0, 200));
+    const text = String(value).replace(/\s+/g, " ").trim();
+    if (TELLING.includes(key) && !found.has(key) && text !== "" && text !== "-") found.set(key, text.slice(0, 200));
   }
-  return TELLING.filter((key) => found.has(key))
-    .map((key) => `  ${key}=${found.get(key)}`)
-    .join("");
+  const values = new Set<string>();
+  return TELLING.flatMap((key) => {
+    const value = found.get(key);
+    if (value === undefined || values.has(value)) return [];
+    values.add(value);
+    return [`${key}=${value}`];
+  });
 }

@@ -171,6 +171,29 @@ describe("renderTraces", () => {
     expect(trees[1]).toContain("2 traces of this shape, such as good");
   });
 
+  it("folds what went well in a trace that failed, and says once what a failed call says too", () => {
+    const tag = (key: string, value: string) => ({ key, value });
+    const refused = [
+      tag("error", "true"),
+      tag("exception.message", "refused"),
+      tag("otel.status_description", "refused"),
+    ];
+    const spans = [
+      span("a", undefined, "p1", { tags: [...refused, tag("http.response.status_code", "500")] }),
+      span("b", "a", "p2"),
+      span("c", "b", "p2"),
+      span("d", "a", "p1", { tags: [...refused, tag("server.address", "-")] }),
+    ];
+    const [, ...lines] = renderTraces([{ traceID: "t", spans, processes }])!
+      .split("\n\n")[1]!
+      .split("\n");
+    expect(lines).toEqual([
+      "  frontend: op-a  1.5 ms  ERROR  http.response.status_code=500",
+      "    cart: op-b  1.5 ms  (and 1 span below, without error)",
+      "    frontend: op-d  1.5 ms  ERROR  exception.message=refused",
+    ]);
+  });
+
   it("survives missing parents and circles", () => {
     const spans = [span("a", "gone", "p1"), span("b", "c", "p2"), span("c", "b", "p2")];
     expect(renderTraces([{ traceID: "t", spans, processes }])).toContain("frontend: op-a");
