@@ -100,6 +100,7 @@ export class SimulatedEnvironment implements Environment {
       this.#faces.urls.kubernetes,
       namespaces[0] ?? "default",
       Object.entries(tokens).map(([name, value]) => ({ name, token: value })),
+      this.#faces.ca,
     );
     if (speed > 0) this.#stopDriving = driveRealTime(this.#clock, speed);
   }

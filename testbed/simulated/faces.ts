@@ -24,6 +24,8 @@ export interface FacesOptions {
 export interface Faces {
   /** Base URLs without a trailing slash. */
   urls: Record<Name, string>;
+  /** PEM of the certificate that the Kubernetes face shows; undefined for plain HTTP. */
+  ca: string | undefined;
   close(): Promise<void>;
 }
 
@@ -41,7 +43,7 @@ export async function serveFaces(cluster: Cluster, options: FacesOptions): Promi
     loki: (port: { port?: number }) => serveLoki({ logs, clock, ...port }),
     jaeger: (port: { port?: number }) => serveJaeger({ traces, clock, ...port }),
   };
-  const faces: { url: string; close(): Promise<void> }[] = [];
+  const faces: { url: string; ca?: string | undefined; close(): Promise<void> }[] = [];
   const close = async () => {
     await Promise.all(faces.map((face) => face.close()));
   };
@@ -53,5 +55,6 @@ export async function serveFaces(cluster: Cluster, options: FacesOptions): Promi
     await close();
     throw error;
   }
-  return { urls: Object.fromEntries(NAMES.map((name, i) => [name, faces[i]!.url])) as Record<Name, string>, close };
+  const urls = Object.fromEntries(NAMES.map((name, i) => [name, faces[i]!.url])) as Record<Name, string>;
+  return { urls, ca: faces[0]!.ca, close };
 }

@@ -31,20 +31,23 @@ export function privateFolder(): PrivateFolder {
  * Writes `<folder>/<user>.kubeconfig` for each user and returns their paths by user name.
  * @param server base URL of the Kubernetes face
  * @param namespace default namespace of the context
+ * @param ca PEM of the server's certificate, for one that no authority has signed
  */
 export function writeKubeconfigs(
   folder: string,
   server: string,
   namespace: string,
   users: KubeconfigUser[],
+  ca?: string,
 ): Record<string, string> {
+  const trust = ca === undefined ? {} : { "certificate-authority-data": Buffer.from(ca).toString("base64") };
   const paths: Record<string, string> = {};
   for (const { name, token } of users) {
     const path = join(folder, `${name}.kubeconfig`);
     const config = {
       apiVersion: "v1",
       kind: "Config",
-      clusters: [{ name: "cluster", cluster: { server } }],
+      clusters: [{ name: "cluster", cluster: { server, ...trust } }],
       users: [{ name: "agent", user: { token } }],
       contexts: [{ name: "agent@cluster", context: { cluster: "cluster", user: "agent", namespace } }],
       "current-context": "agent@cluster",
