@@ -209,7 +209,8 @@ export function startNodes(plane: Plane, isSilent: (node: string) => boolean): N
   const { api, clock } = plane;
   const known = new Set<string>();
   const queue = plane.queue((key) => syncNode(plane, key.slice(1)));
-  const evictions = plane.queue((key) => evict(plane, key));
+  const taintedSince: TaintTimes = new Map();
+  const evictions = plane.queue((key) => evict(plane, taintedSince, key));
   plane.watch("nodes", (event) => {
     const { name } = event.object.metadata;
     if (event.type === "DELETED") {
@@ -225,13 +226,16 @@ export function startNodes(plane: Plane, isSilent: (node: string) => boolean): N
       });
     }
     queue.add(`/${name}`);
-    if (!same(event.previous?.spec?.taints, event.object.spec?.taints)) scheduleEvictions(plane, evictions, name);
+    if (same(event.previous?.spec?.taints, event.object.spec?.taints)) return;
+    noteTaints(taintedSince, event.object, clock.now());
+    scheduleEvictions(plane, taintedSince, evictions, name);
   });
   plane.watch("pods", (event) => {
     const node = event.object.spec?.nodeName;
     if (event.type === "DELETED" || !node || event.previous?.spec?.nodeName === node) return;
     const taints = api.get("nodes", undefined, node)?.spec?.taints;
-    if (taints?.some((taint: any) => taint.effect === "NoExecute")) scheduleEvictions(plane, evictions, node);
+    if (taints?.some((taint: any) => taint.effect === "NoExecute"))
+      scheduleEvictions(plane, taintedSince, evictions, node);
   });
   plane.every(HEARTBEAT_MS, () => {
     for (const node of api.list("nodes")) {
@@ -348,21 +352,31 @@ function orphanPods(plane: Plane, node: string): void {
   }
 }
 
-function scheduleEvictions(plane: Plane, evictions: ReturnType<Plane["queue"]>, node: string): void {
+/** When each NoExecute taint was first seen on its node: not all taints say so themselves. */
+type TaintTimes = Map<string, number>;
+
+function taintId(node: string, taint: { key: string; value?: string }): string {
+  return `${node} ${taint.key}=${taint.value ?? ""}`;
+}
+
+function noteTaints(times: TaintTimes, node: KubeObject, now: number): void {
+  const taints: any[] = (node.spec?.taints ?? []).filter((taint: any) => taint.effect === "NoExecute");
+  const ids = taints.map((taint) => taintId(node.metadata.name, taint));
+  for (const id of times.keys()) if (id.startsWith(`${node.metadata.name} `) && !ids.includes(id)) times.delete(id);
+  for (const id of ids) if (!times.has(id)) times.set(id, now);
+}
+
+function scheduleEvictions(plane: Plane, times: TaintTimes, evictions: ReturnType<Plane["queue"]>, node: string): void {
   for (const pod of plane.api.list("pods")) {
-    if (pod.spec?.nodeName === node) evictions.add(`${pod.metadata.namespace}/${pod.metadata.name}`);
-  }
-  // The wait that tolerations ask for is kept by `evict`, which looks again when it has passed.
-  for (const pod of plane.api.list("pods")) {
-    const left = pod.spec?.nodeName === node ? toleratedFor(plane, pod) : undefined;
-    if (left !== undefined && left > 0 && Number.isFinite(left)) {
+    const left = pod.spec?.nodeName === node ? toleratedFor(plane, times, pod) : undefined;
+    if (left !== undefined && Number.isFinite(left)) {
       evictions.addAfter(`${pod.metadata.namespace}/${pod.metadata.name}`, left);
     }
   }
 }
 
 /** Milliseconds that the pod may stay on its tainted node; undefined when no NoExecute taint concerns it. */
-function toleratedFor(plane: Plane, pod: KubeObject): number | undefined {
+function toleratedFor(plane: Plane, times: TaintTimes, pod: KubeObject): number | undefined {
   const taints: any[] = plane.api.get("nodes", undefined, pod.spec?.nodeName)?.spec?.taints ?? [];
   let left: number | undefined;
   for (const taint of taints) {
@@ -373,7 +387,7 @@ function toleratedFor(plane: Plane, pod: KubeObject): number | undefined {
       .filter((t: any) => t.tolerationSeconds !== undefined)
       .map((t: any) => t.tolerationSeconds);
     if (limits.length === 0) continue;
-    const since = taint.timeAdded ? Date.parse(taint.timeAdded) : plane.clock.now();
+    const since = times.get(taintId(pod.spec.nodeName, taint)) ?? plane.clock.now();
     const rest = Math.max(0, since + Math.min(...limits) * 1000 - plane.clock.now());
     left = Math.min(left ?? Number.POSITIVE_INFINITY, rest);
   }
@@ -388,11 +402,11 @@ export function tolerates(toleration: any, taint: { key: string; value?: string;
   return toleration.operator === "Exists" || (toleration.value ?? "") === (taint.value ?? "");
 }
 
-function evict(plane: Plane, key: string): void {
+function evict(plane: Plane, times: TaintTimes, key: string): void {
   const [namespace, name = ""] = key.split("/");
   const pod = plane.api.get("pods", namespace, name);
   if (pod === undefined || isFinished(pod) || pod.metadata.deletionTimestamp !== undefined) return;
-  if (toleratedFor(plane, pod) !== 0) return;
+  if (toleratedFor(plane, times, pod) !== 0) return;
   plane.api.event(pod, {
     type: "Normal",
     reason: "TaintManagerEviction",

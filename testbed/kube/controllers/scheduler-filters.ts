@@ -194,15 +194,6 @@ function spreadCounts(pod: KubeObject, constraint: any, snapshot: Snapshot): Map
 
 const podAffinity: Filter = (pod, node, snapshot) => {
   const affinity = pod.spec?.affinity;
-  for (const other of [...snapshot.podsOn.values()].flat()) {
-    const terms = other.spec?.affinity?.podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? [];
-    for (const term of terms) {
-      if (!termSelects(term, other, pod)) continue;
-      if (sameDomain(snapshot, node, other, term.topologyKey)) {
-        return busy("node(s) didn't satisfy existing pods anti-affinity rules");
-      }
-    }
-  }
   for (const term of affinity?.podAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? []) {
     const candidates = [...snapshot.podsOn.values()].flat().filter((other) => termSelects(term, pod, other));
     // The first of a group that is affine to itself may go anywhere.
@@ -216,6 +207,15 @@ const podAffinity: Filter = (pod, node, snapshot) => {
       .flat()
       .some((other) => termSelects(term, pod, other) && sameDomain(snapshot, node, other, term.topologyKey));
     if (clash) return busy("node(s) didn't match pod anti-affinity rules");
+  }
+  for (const other of [...snapshot.podsOn.values()].flat()) {
+    const terms = other.spec?.affinity?.podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? [];
+    for (const term of terms) {
+      if (!termSelects(term, other, pod)) continue;
+      if (sameDomain(snapshot, node, other, term.topologyKey)) {
+        return busy("node(s) didn't satisfy existing pods anti-affinity rules");
+      }
+    }
   }
   return undefined;
 };
