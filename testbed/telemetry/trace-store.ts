@@ -29,7 +29,8 @@ export function createTraceStore(options: TraceStoreOptions = {}): TraceStore {
   const traces = new Map<string, Trace>();
   /** Traces in which a service has a span, in order of arrival. */
   const byService = new Map<string, Map<string, Trace>>();
-  const operations = new Map<string, Map<string, { name: string; kind: string }>>();
+  /** Service to operation to the kinds of span that it had. */
+  const operations = new Map<string, Map<string, string[]>>();
   let spanCount = 0;
 
   function forget(trace: Trace): void {
@@ -38,12 +39,16 @@ export function createTraceStore(options: TraceStoreOptions = {}): TraceStore {
     for (const span of trace.spans) byService.get(span.service)?.delete(trace.id);
   }
 
-  function addSpan(span: Span): void {
+  function traceOf(span: Span): Trace {
     let trace = traces.get(span.traceId);
     if (trace === undefined) {
       trace = { id: span.traceId, spans: [], startUs: span.startUs };
       traces.set(span.traceId, trace);
     }
+    return trace;
+  }
+
+  function addSpan(trace: Trace, span: Span): void {
     trace.spans.push(span);
     if (span.startUs < trace.startUs) trace.startUs = span.startUs;
     spanCount++;
@@ -58,13 +63,18 @@ export function createTraceStore(options: TraceStoreOptions = {}): TraceStore {
       named = new Map();
       operations.set(span.service, named);
     }
-    const key = `${span.kind} ${span.name}`;
-    if (!named.has(key)) named.set(key, { name: span.name, kind: span.kind });
+    const kinds = named.get(span.name);
+    if (kinds === undefined) named.set(span.name, [span.kind]);
+    else if (!kinds.includes(span.kind)) kinds.push(span.kind);
   }
 
   return {
     add(spans) {
-      for (const span of spans) addSpan(span);
+      let trace: Trace | undefined;
+      for (const span of spans) {
+        if (trace?.id !== span.traceId) trace = traceOf(span);
+        addSpan(trace, span);
+      }
       while (traces.size > 1 && (traces.size > maxTraces || spanCount > maxSpans)) {
         forget(traces.values().next().value!);
       }
@@ -79,7 +89,9 @@ export function createTraceStore(options: TraceStoreOptions = {}): TraceStore {
     },
     services: () => [...operations.keys()].sort(),
     operations(service, kind) {
-      const named = [...(operations.get(service)?.values() ?? [])];
+      const named = [...(operations.get(service) ?? [])].flatMap(([name, kinds]) =>
+        kinds.map((one) => ({ name, kind: one })),
+      );
       const wanted = kind === undefined || kind === "" ? named : named.filter((operation) => operation.kind === kind);
       return wanted.sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : a.kind < b.kind ? -1 : 1));
     },

@@ -2,8 +2,14 @@
 import { LogQLParseError } from "./errors.js";
 import type { Token } from "./lexer.js";
 
+/** Brackets inside brackets, and operators in one expression: far beyond any query, far from the stack's end. */
+const MAX_DEPTH = 200;
+const MAX_OPERATORS = 1000;
+
 export class Cursor {
   #at = 0;
+  #depth = 0;
+  #operators = 0;
   constructor(readonly tokens: readonly Token[]) {}
 
   get token(): Token {
@@ -34,6 +40,22 @@ export class Cursor {
   expect(kind: string, ...alternatives: string[]): Token {
     if (this.token.kind !== kind) this.fail(kind, ...alternatives);
     return this.next();
+  }
+
+  /** Runs a parser of something that may hold itself. @throws LogQLParseError when it does so too often */
+  nested<T>(parse: () => T): T {
+    if (++this.#depth > MAX_DEPTH) this.failWith(`expression is nested too deeply (more than ${MAX_DEPTH} levels)`);
+    try {
+      return parse();
+    } finally {
+      this.#depth--;
+    }
+  }
+
+  /** Counts an operator. @throws LogQLParseError when there are too many */
+  countOperator(): void {
+    if (++this.#operators > MAX_OPERATORS)
+      this.failWith(`too many operators in one query (more than ${MAX_OPERATORS})`);
   }
 
   /** Position to come back to with `reset`. */

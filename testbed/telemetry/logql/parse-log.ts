@@ -74,7 +74,7 @@ function checkPattern(cursor: Cursor, pattern: string, options?: { anchored?: bo
 export function parseLogExpr(cursor: Cursor): LogExpr {
   if (cursor.is("(")) {
     cursor.next();
-    const inner = parseLogExpr(cursor);
+    const inner = cursor.nested(() => parseLogExpr(cursor));
     cursor.expect(")");
     inner.stages.push(...parsePipeline(cursor));
     return inner;
@@ -234,13 +234,17 @@ function parseDropKeep(cursor: Cursor, type: "drop" | "keep"): Stage {
 /** Label filters: `or` binds loosest; a comma is an `and`. */
 export function parseLabelFilter(cursor: Cursor): LabelFilter {
   let left = parseLabelConjunction(cursor);
-  while (cursor.accept("or")) left = { type: "or", left, right: parseLabelConjunction(cursor) };
+  while (cursor.accept("or")) {
+    cursor.countOperator();
+    left = { type: "or", left, right: parseLabelConjunction(cursor) };
+  }
   return left;
 }
 
 function parseLabelConjunction(cursor: Cursor): LabelFilter {
   let left = parseLabelPredicate(cursor);
   while (cursor.is("and", ",") || (cursor.is("IDENTIFIER") && !cursor.token.call)) {
+    cursor.countOperator();
     // Two filters side by side are an `and` too.
     if (!cursor.is("IDENTIFIER")) cursor.next();
     left = { type: "and", left, right: parseLabelPredicate(cursor) };
@@ -250,7 +254,7 @@ function parseLabelConjunction(cursor: Cursor): LabelFilter {
 
 function parseLabelPredicate(cursor: Cursor): LabelFilter {
   if (cursor.accept("(")) {
-    const inner = parseLabelFilter(cursor);
+    const inner = cursor.nested(() => parseLabelFilter(cursor));
     cursor.expect(")");
     return inner;
   }

@@ -78,11 +78,17 @@ const PRECEDENCE: Readonly<Record<string, number>> = {
 };
 const COMPARISONS = new Set(["==", "!=", ">", ">=", "<", "<="]);
 
+/** Loki's own limit, in bytes there. */
+const MAX_QUERY_LENGTH = 131_072;
+
 /**
  * Parses a query of either kind.
  * @throws LogQLParseError with line and column
  */
 export function parseQuery(query: string): Expr {
+  if (query.length > MAX_QUERY_LENGTH) {
+    throw new LogQLParseError(`input size too long (${query.length} > ${MAX_QUERY_LENGTH})`);
+  }
   const cursor = new Cursor(tokenize(query));
   const expr = parseExpr(cursor, 0);
   if (!cursor.is("$end")) cursor.fail();
@@ -99,12 +105,17 @@ export function parseStreamSelector(text: string): StreamMatcher[] {
 }
 
 function parseExpr(cursor: Cursor, minimum: number): Expr {
+  return cursor.nested(() => parseOperations(cursor, minimum));
+}
+
+function parseOperations(cursor: Cursor, minimum: number): Expr {
   let left = parseUnary(cursor);
   for (;;) {
     const op = cursor.token.kind;
     const precedence = PRECEDENCE[op];
     if (precedence === undefined || precedence < minimum) return left;
     cursor.next();
+    cursor.countOperator();
     const bool = cursor.accept("bool") !== undefined;
     const matching = parseMatching(cursor);
     const right = parseExpr(cursor, op === "^" ? precedence : precedence + 1);
@@ -320,7 +331,7 @@ function parseLogRange(cursor: Cursor): LogRange {
     // Either brackets around the whole range, or around the log query alone.
     const mark = cursor.mark();
     cursor.next();
-    const inner = parseLogRangeBody(cursor, false);
+    const inner = cursor.nested(() => parseLogRangeBody(cursor, false));
     if (inner !== undefined && cursor.accept(")")) return inner;
     cursor.reset(mark);
   }

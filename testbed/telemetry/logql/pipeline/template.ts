@@ -5,6 +5,9 @@
 import type { LineContext } from "./line.js";
 import { TEMPLATE_FUNCTIONS, type TemplateValue } from "./template-functions.js";
 
+/** Blocks in blocks, brackets in brackets. */
+const MAX_DEPTH = 100;
+
 export type Render = (line: LineContext) => string;
 
 type Evaluate = (line: LineContext) => TemplateValue;
@@ -17,8 +20,7 @@ type Action =
 /** Compiles a template. @throws Error with Go's wording where it is known */
 export function parseTemplate(source: string): Render {
   const segments = split(source);
-  const state = { segments, at: 0 };
-  const actions = parseBody(state, false);
+  const actions = parseBody({ segments, at: 0, depth: 0 }, false);
   return (line) => run(actions, line);
 }
 
@@ -68,7 +70,14 @@ function actionEnd(source: string, start: number): number {
   throw new Error("template: line:1: unclosed action");
 }
 
-function parseBody(state: { segments: Segment[]; at: number }, nested: boolean): Action[] {
+interface BodyState {
+  segments: Segment[];
+  at: number;
+  depth: number;
+}
+
+function parseBody(state: BodyState, nested: boolean): Action[] {
+  if (state.depth > MAX_DEPTH) throw new Error("template: line:1: nested too deeply");
   const actions: Action[] = [];
   while (state.at < state.segments.length) {
     const segment = state.segments[state.at]!;
@@ -94,13 +103,17 @@ function parseBody(state: { segments: Segment[]; at: number }, nested: boolean):
   return actions;
 }
 
-function parseIf(state: { segments: Segment[]; at: number }, condition: string): Action {
+function parseIf(state: BodyState, condition: string): Action {
+  state.depth++;
   const branches: { condition: Evaluate | undefined; body: Action[] }[] = [];
   let current: Evaluate | undefined = compilePipe(condition);
   for (;;) {
     branches.push({ condition: current, body: parseBody(state, true) });
     const action = (state.segments[state.at++] as { action: string }).action;
-    if (action === "end") return { type: "if", branches };
+    if (action === "end") {
+      state.depth--;
+      return { type: "if", branches };
+    }
     const again = /^else\s+if\b(.*)$/s.exec(action);
     current = again === null ? undefined : compilePipe(again[1]!);
   }
@@ -164,6 +177,7 @@ function pipeTokens(text: string): PipeToken[] {
 function compilePipe(text: string): Evaluate {
   const tokens = pipeTokens(text);
   let at = 0;
+  let depth = 0;
   const evaluate = pipeline();
   if (at < tokens.length) throw new Error("template: line:1: unexpected right paren");
   return evaluate;
@@ -225,7 +239,9 @@ function compilePipe(text: string): Evaluate {
       return (line) => implementation([], line);
     }
     if (token.sign === "(") {
+      if (++depth > MAX_DEPTH) throw new Error("template: line:1: nested too deeply");
       const inner = pipeline();
+      depth--;
       if (!isSign(")")) throw new Error("template: line:1: unclosed left paren");
       at++;
       return inner;
