@@ -1,9 +1,8 @@
 /** Reads the addresses that clients are configured with. */
 import type { AddressSource } from "./behaviour.js";
+import type { Destination } from "./network.js";
 
-export interface Address {
-  host: string;
-  port: number;
+export interface Address extends Destination {
   user?: string;
   password?: string;
   database?: string;

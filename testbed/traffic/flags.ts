@@ -1,7 +1,7 @@
 /** Feature flags as programs see them: asked of flagd over the network, at their defaults where flagd does not answer. */
 import type { Behaviour } from "./behaviour.js";
 import type { Network } from "./network.js";
-import type { Process, ProcessTable } from "./processes.js";
+import type { Process } from "./processes.js";
 import { processAddress } from "./processes.js";
 
 export type FlagValue = boolean | number | string;
@@ -36,20 +36,19 @@ export interface Flags {
   value(process: Process, name: string): FlagValue;
 }
 
-export function createFlags(behaviour: Behaviour, processes: ProcessTable, network: Network): Flags {
+export function createFlags(behaviour: Behaviour, network: Network): Flags {
   const source = behaviour.flags;
   if (source === undefined) return { value: () => false };
   const parsed = new WeakMap<Process, Map<string, FlagValue>>();
   /** What each process sees, valid while the network stands as it is. */
   let seen = new Map<Process, Map<string, FlagValue> | undefined>();
-  let version = -1;
   let stamp = -1;
 
   function valuesFor(process: Process): Map<string, FlagValue> | undefined {
     const address = processAddress(process, source!.address);
     if ("problem" in address) return undefined;
-    const route = network.route(process, address.host, address.port);
-    const server = route.targets.find((target) => target?.flagFile !== undefined);
+    const { outcomes } = network.route(process, address);
+    const server = outcomes.find((outcome) => outcome.process?.flagFile !== undefined)?.process;
     if (server === undefined) return undefined;
     let values = parsed.get(server);
     if (values === undefined) {
@@ -61,9 +60,8 @@ export function createFlags(behaviour: Behaviour, processes: ProcessTable, netwo
 
   return {
     value(process, name) {
-      if (version !== processes.version || stamp !== network.changes) {
-        version = processes.version;
-        stamp = network.changes;
+      if (stamp !== network.stamp) {
+        stamp = network.stamp;
         seen = new Map();
       }
       let values = seen.get(process);

@@ -16,29 +16,32 @@ export interface Origin {
 
 export type ConnectFailure = "dns" | "refused" | "timeout";
 
+/** What a connection comes to: a process that listens, at that port of its pod, or the way in which it fails. */
+export type Outcome =
+  | { process: Process; ip: string; port: number; failure?: undefined }
+  | { failure: ConnectFailure; ip: string; process?: undefined };
+
 export interface Route {
-  /** Address that the name resolved to; empty where it did not. */
-  ip: string;
-  failure?: ConnectFailure;
-  /** One entry an endpoint: the process that listens there, or undefined where nothing does. */
-  targets: readonly (Process | undefined)[];
-  /** Port at the endpoints; of one route all endpoints have the same. */
-  port: number;
+  /** One an endpoint, in turn; one alone where there is no endpoint. */
+  outcomes: readonly Outcome[];
   /** Whose turn it is. */
   next: number;
 }
 
+/** Where a connection goes to. `memo` is the network's: keep a destination to one origin. */
+export interface Destination {
+  host: string;
+  port: number;
+  memo?: { stamp: number; route: Route };
+}
+
 export interface Network {
-  /** The route to `host:port`; kept until something on the way changes. */
-  route(origin: Origin, host: string, port: number): Route;
-  /** The process that a new connection reaches, or how it fails. */
-  connect(
-    origin: Origin,
-    host: string,
-    port: number,
-  ): { process: Process; ip: string; port: number } | { failure: ConnectFailure; ip: string };
-  /** Grows when objects change that routes depend on. */
-  readonly changes: number;
+  /** The route to a destination; kept until something on the way changes. */
+  route(origin: Origin, to: Destination): Route;
+  /** What a new connection comes to. */
+  connect(origin: Origin, to: Destination): Outcome;
+  /** Grows with every change that routes depend on. */
+  readonly stamp: number;
   /** Cluster address of the DNS server, for messages. */
   readonly dnsServer: string;
   close(): void;
@@ -49,13 +52,11 @@ const DNS_SERVER = "10.96.0.10";
 
 /** Watches what routes depend on; `close` ends that. */
 export function createNetwork(kube: KubeApi, processes: ProcessTable): Network {
-  const routes = new Map<string, Route>();
   let version = processes.version;
+  let stamp = 0;
   let podsByIp: Map<string, KubeObject> | undefined;
-  let changes = 0;
   const forget = () => {
-    changes++;
-    routes.clear();
+    stamp++;
   };
   const unwatch = [
     kube.watch("services", forget),
@@ -134,31 +135,30 @@ export function createNetwork(kube: KubeApi, processes: ProcessTable): Network {
     return service ? toService(service, port, depth, origin) : failed("", "dns");
   }
 
-  function route(origin: Origin, host: string, port: number): Route {
+  function current(): number {
     if (version !== processes.version) {
       version = processes.version;
-      routes.clear();
+      stamp++;
     }
-    const local = host === "localhost" || host.startsWith("127.");
-    const key = `${origin.namespace} ${origin.dnsPolicy} ${local ? origin.podUid : ""} ${host} ${port}`;
-    let known = routes.get(key);
-    if (known === undefined) {
-      known = find(origin, host, port);
-      routes.set(key, known);
+    return stamp;
+  }
+
+  function route(origin: Origin, to: Destination): Route {
+    const now = current();
+    if (to.memo === undefined || to.memo.stamp !== now) {
+      to.memo = { stamp: now, route: find(origin, to.host, to.port) };
     }
-    return known;
+    return to.memo.route;
   }
 
   return {
     route,
-    connect(origin, host, port) {
-      const to = route(origin, host, port);
-      if (to.failure !== undefined) return { failure: to.failure, ip: to.ip };
-      const process = to.targets[to.next++ % to.targets.length];
-      return process === undefined ? { failure: "refused", ip: to.ip } : { process, ip: to.ip, port: to.port };
+    connect(origin, to) {
+      const way = route(origin, to);
+      return way.outcomes[way.next++ % way.outcomes.length]!;
     },
-    get changes() {
-      return changes;
+    get stamp() {
+      return current();
     },
     dnsServer: kube.get("services", "kube-system", "kube-dns")?.spec?.clusterIP ?? DNS_SERVER,
     close: () => {
@@ -168,11 +168,13 @@ export function createNetwork(kube: KubeApi, processes: ProcessTable): Network {
 }
 
 function failed(ip: string, failure: ConnectFailure): Route {
-  return { ip, failure, targets: [], port: 0, next: 0 };
+  return { outcomes: [{ failure, ip }], next: 0 };
 }
 
+/** The way to endpoints; where nothing listens at one, its pod refuses. */
 function reached(ip: string, port: number, targets: (Process | undefined)[]): Route {
-  return { ip, targets, port, next: 0 };
+  const outcomes = targets.map((process): Outcome => (process ? { process, ip, port } : { failure: "refused", ip }));
+  return { outcomes, next: 0 };
 }
 
 /**

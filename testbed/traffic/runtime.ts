@@ -256,7 +256,7 @@ export function createAppRuntime(options: AppRuntimeOptions): AppRuntime {
   ): string | undefined {
     const address = processAddress(process, dependency.address);
     if ("problem" in address) return address.problem;
-    const result = network.connect(origin, address.host, address.port);
+    const result = network.connect(origin, address);
     const attempt = {
       language: program.language,
       protocol: dependency.protocol,
@@ -267,7 +267,7 @@ export function createAppRuntime(options: AppRuntimeOptions): AppRuntime {
       timeoutMs: 5000,
       ...(address.user === undefined ? {} : { user: address.user }),
     };
-    if ("failure" in result) {
+    if (result.failure !== undefined) {
       if (dependency.nameOnly && result.failure !== "dns") return undefined;
       return attemptFailure(result.failure, attempt).text;
     }
@@ -288,10 +288,11 @@ export function createAppRuntime(options: AppRuntimeOptions): AppRuntime {
     everyMs: number,
   ): StartPlan {
     const origin = originOf(ref.pod);
+    const destination = { host, port };
     const reachable = (): boolean => {
-      const result = network.connect(origin, host, port);
+      const result = network.connect(origin, destination);
       const at = `${host} (${result.ip || "?"}:${port})`;
-      if (!("failure" in result)) print(log, logs, clock.now(), `${at} open`, undefined);
+      if (result.failure === undefined) print(log, logs, clock.now(), `${at} open`, undefined);
       else if (result.failure === "dns") print(log, logs, clock.now(), `nc: bad address '${host}'`, undefined);
       else
         print(
@@ -301,8 +302,8 @@ export function createAppRuntime(options: AppRuntimeOptions): AppRuntime {
           `nc: ${at}: Connection ${result.failure === "refused" ? "refused" : "timed out"}`,
           undefined,
         );
-      if ("failure" in result && waiting !== "") print(log, logs, clock.now(), waiting, undefined);
-      return !("failure" in result);
+      if (result.failure !== undefined && waiting !== "") print(log, logs, clock.now(), waiting, undefined);
+      return result.failure === undefined;
     };
     if (reachable()) return { exit: { afterMs: 50, code: 0, reason: "Completed" } };
     const id = `${ref.pod.metadata.uid}/${ref.container.name}`;

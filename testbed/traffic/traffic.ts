@@ -52,7 +52,7 @@ const LONGEST_QUEUE_MS = 20_000;
 /** Longest wait of a user that counts when the next tasks are planned. */
 const PATIENCE_MS = 60_000;
 /** Every so many ticks a flow's trace is stored although nothing failed. */
-const TRACE_EVERY = 3;
+const TRACE_EVERY = 4;
 
 interface CompiledFlow {
   flow: Flow;
@@ -71,7 +71,7 @@ export function createTraffic(options: TrafficOptions): Traffic {
   const tickMs = options.tickMs ?? TICK_MS;
   const metrics = createSpanMetrics(options.metrics, behaviour.serviceNamespace);
   const topics = createTopics(behaviour, application.namespace, processes, options.metrics);
-  const flags = createFlags(behaviour, processes, network);
+  const flags = createFlags(behaviour, network);
   const crashes: { process: Process; crash: Crash }[] = [];
   const walker = createWalker({
     behaviour,
@@ -247,7 +247,7 @@ export function createTraffic(options: TrafficOptions): Traffic {
     let address = processAddress(process, source);
     for (let hop = 0; hop < 2; hop++) {
       if ("problem" in address) return undefined;
-      const result = network.connect(process, address.host, address.port);
+      const result = network.connect(process, address);
       const attempt = {
         language: program.language,
         protocol: "kafka" as const,
@@ -257,15 +257,10 @@ export function createTraffic(options: TrafficOptions): Traffic {
         dnsServer: network.dnsServer,
         timeoutMs: 5000,
       };
-      const kind =
-        "failure" in result
-          ? result.failure
-          : result.process.ports.get(result.port) === "kafka"
-            ? undefined
-            : "protocol";
-      if (kind !== undefined || "failure" in result) {
+      const kafka = result.process !== undefined && result.process.ports.get(result.port) === "kafka";
+      if (!kafka) {
         if (process.failedPolls % 3 === 0) {
-          print(process, logs, clock.now(), attemptFailure(kind ?? "refused", attempt).text, "WARN");
+          print(process, logs, clock.now(), attemptFailure(result.failure ?? "protocol", attempt).text, "WARN");
         }
         return undefined;
       }

@@ -64,9 +64,10 @@ export interface CompiledRequest {
   def: UserRequest;
 }
 
-/** Failing traces stored, and error lines printed by one process, in one tick. */
-const FAILED_TRACES_A_TICK = 6;
-const ERROR_LINES_A_TICK = 3;
+/** Two hexadecimal digits for each byte. */
+const HEX: readonly string[] = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
+/** A failing trace of each task is stored once in so many ticks. */
+const FAILURES_EVERY = 3;
 /** A hop's share of the network: milliseconds there and back. */
 const HOP_MS = 0.3;
 const DNS_MS = 4;
@@ -104,10 +105,12 @@ export function createWalker(options: WalkOptions): Walker {
   let weight = 1;
   let keep = false;
   let published: { topic: Topic; record: number } | undefined;
-  let failedTraces = 0;
+  /** What has failed in this tick and been kept: tasks by their name, lines by process and operation. */
+  const keptFailures = new Set<object>();
+  const keptLines = new Map<object, Set<Process>>();
+  let ticks = 0;
   let requestLine = "";
   let duplicate = false;
-  const errorLines = new Map<Process, number>();
   const values = new Map<string, string>();
   const redirects = new Map<string, Address | { problem: string }>();
 
@@ -182,7 +185,7 @@ export function createWalker(options: WalkOptions): Walker {
         text,
       };
       failure = failed;
-      if (def.errorLog !== undefined) note(process, def.errorLog, own, startMs + elapsed, failed, elapsed);
+      if (def.errorLog !== undefined) note(operation, process, def.errorLog, own, startMs + elapsed, failed, elapsed);
     } else if (keep && def.log !== undefined) {
       lines.push({
         process,
@@ -197,7 +200,9 @@ export function createWalker(options: WalkOptions): Walker {
     return elapsed;
   }
 
+  /** An error line; one a tick of each process and thing that fails. */
   function note(
+    about: object,
     process: Process,
     template: string,
     record: number,
@@ -205,9 +210,10 @@ export function createWalker(options: WalkOptions): Walker {
     failed: Failure,
     durationMs: number,
   ): void {
-    const count = errorLines.get(process) ?? 0;
-    if (count >= ERROR_LINES_A_TICK) return;
-    errorLines.set(process, count + 1);
+    const kept = keptLines.get(about);
+    if (kept?.has(process)) return;
+    if (kept === undefined) keptLines.set(about, new Set([process]));
+    else kept.add(process);
     lines.push({ process, template, record, atMs, failure: failed, durationMs });
   }
 
@@ -270,8 +276,8 @@ export function createWalker(options: WalkOptions): Walker {
       failed = attemptFailure("address", attempt(process, step, undefined, ""), address.problem);
       elapsed = 0.2;
     } else {
-      const result = network.connect(process, address.host, address.port);
-      if ("failure" in result) {
+      const result = network.connect(process, address);
+      if (result.failure !== undefined) {
         failed = attemptFailure(result.failure, attempt(process, step, address, result.ip));
         elapsed =
           result.failure === "timeout" ? (def.timeoutMs ?? TIMEOUT_MS) : result.failure === "dns" ? DNS_MS : REFUSED_MS;
@@ -353,7 +359,7 @@ export function createWalker(options: WalkOptions): Walker {
     end(own, elapsed, failed);
     if (failed !== undefined) {
       const line = `{"time":"{time}","level":"ERROR","msg":"Failed to write message: {error}","trace_id":"{trace}","span_id":"{spanId}"}`;
-      note(process, line, own, startMs + elapsed, failed, elapsed);
+      note(step, process, line, own, startMs + elapsed, failed, elapsed);
     }
     failure = failed;
     return elapsed;
@@ -365,8 +371,8 @@ export function createWalker(options: WalkOptions): Walker {
     for (let hop = 0; hop < 2; hop++) {
       if ("problem" in address)
         return { failed: attemptFailure("address", attempt(process, step, undefined, ""), address.problem) };
-      const result = network.connect(process, address.host, address.port);
-      if ("failure" in result)
+      const result = network.connect(process, address);
+      if (result.failure !== undefined)
         return { failed: attemptFailure(result.failure, attempt(process, step, address, result.ip)) };
       if (result.process.ports.get(result.port) !== "kafka") {
         return { failed: attemptFailure("protocol", attempt(process, step, address, result.ip)) };
@@ -389,7 +395,7 @@ export function createWalker(options: WalkOptions): Walker {
   }
 
   /** Counts the walk's spans; stores the trace and prints the lines that are to be kept. */
-  function commit(continued?: Topic["sample"]): void {
+  function commit(about: object, continued?: Topic["sample"]): void {
     for (let i = 0; i < used; i++) {
       const record = records[i]!;
       // A process that died takes the spans along that it had not sent yet.
@@ -401,11 +407,11 @@ export function createWalker(options: WalkOptions): Walker {
         weight,
       );
     }
-    const store = keep || (anyFailure && failedTraces++ < FAILED_TRACES_A_TICK);
+    const store = keep || (anyFailure && !keptFailures.has(about));
+    if (store && anyFailure) keptFailures.add(about);
     if (!store && lines.length === 0) return;
     const traceId = continued?.traceId ?? random.hex(32);
-    const ids: string[] = [];
-    for (let i = 0; i < used; i++) ids.push(random.hex(16));
+    const ids = spanIds();
     if (published !== undefined) {
       published.topic.sample = { traceId, spanId: ids[published.record] ?? "", values: new Map(values) };
     }
@@ -414,6 +420,18 @@ export function createWalker(options: WalkOptions): Walker {
       printLine(line, traceId, ids[line.record] ?? ids[0] ?? "");
     }
     if (store) traces.add(spansOf(traceId, ids, continued?.spanId));
+  }
+
+  /** An id for each record: a random half, and one that a random number and the record's position make. */
+  function spanIds(): string[] {
+    const ids: string[] = [];
+    const low = random.hex(8);
+    const high = random.uint32();
+    for (let i = 0; i < used; i++) {
+      const mixed = high ^ Math.imul(i + 1, 0x9e3779b1);
+      ids.push(HEX[mixed >>> 24]! + HEX[(mixed >>> 16) & 255]! + HEX[(mixed >>> 8) & 255]! + HEX[mixed & 255]! + low);
+    }
+    return ids;
   }
 
   function printLine(line: Line, traceId: string, spanId: string): void {
@@ -518,6 +536,7 @@ export function createWalker(options: WalkOptions): Walker {
       }
       if (first !== undefined) {
         note(
+          name,
           source,
           'time="{time}" level=warning msg="Request Failed" error="{request}: {error}"',
           root,
@@ -527,7 +546,7 @@ export function createWalker(options: WalkOptions): Walker {
         );
       }
       end(root, elapsed, first);
-      commit();
+      commit(name);
       return elapsed;
     },
     message(consumer, topic, operation, weightOfMessages, startMs, kept) {
@@ -539,11 +558,11 @@ export function createWalker(options: WalkOptions): Walker {
       duplicate = topic.repeated > 0 && random.next() < topic.repeated;
       serve(consumer, todo, startMs, -1);
       duplicate = false;
-      commit(sampled);
+      commit(todo, sampled);
     },
     endTick() {
-      failedTraces = 0;
-      errorLines.clear();
+      keptLines.clear();
+      if (++ticks % FAILURES_EVERY === 0) keptFailures.clear();
     },
   };
 }
