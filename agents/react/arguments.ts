@@ -20,36 +20,32 @@ export function checkArguments(schema: ZodTypeAny, args: unknown): Checked {
     : { ok: false, problems: result.error.issues.map(describe) };
 }
 
-/** Name of the field that a bare text most likely means: the first one that takes a string, the required ones first. */
-export function mainField(schema: ZodTypeAny): string | undefined {
-  const shape = (schema as { shape?: Record<string, ZodTypeAny> }).shape;
-  if (shape === undefined) return undefined;
-  const strings = Object.entries(shape).filter(([, field]) => field.safeParse("text").success);
-  const required = strings.find(([, field]) => !field.isOptional());
-  return (required ?? strings[0])?.[0];
+/**
+ * Name of the field that a bare text most likely means: the first one that takes it, the required ones first; or the
+ * only field there is.
+ */
+export function fieldFor(schema: ZodTypeAny, text: string): string | undefined {
+  const fields = Object.entries((schema as { shape?: Record<string, ZodTypeAny> }).shape ?? {});
+  const fitting = fields.filter(([, field]) => field.safeParse(text).success);
+  const required = fitting.find(([, field]) => !field.isOptional());
+  return (required ?? fitting[0] ?? (fields.length === 1 ? fields[0] : undefined))?.[0];
 }
 
-/** Arguments wrapped in one more layer (`{"input": {...}}`), or given as JSON text, are taken out of it. */
+const WRAPPER = /^(__arg1|input|args|arguments|parameters|kwargs|action_input|tool_input)$/;
+
+/** Arguments wrapped in one more layer (`{"input": {...}}`), given as JSON text, or as bare text, are taken out of it. */
 function unwrap(schema: ZodTypeAny, args: unknown): unknown {
-  let value = typeof args === "string" ? (parseLoosely(args) ?? args) : args;
-  if (typeof value === "string") {
-    const field = mainField(schema);
-    return field === undefined ? value : { [field]: value };
+  if (typeof args === "string") {
+    const parsed = parseLoosely(args);
+    if (parsed !== undefined) return unwrap(schema, parsed);
+    const field = fieldFor(schema, args);
+    return field === undefined ? args : { [field]: args };
   }
-  if (typeof value !== "object" || value === null) return value ?? {};
+  if (typeof args !== "object" || args === null) return args ?? {};
   const shape = (schema as { shape?: Record<string, unknown> }).shape ?? {};
-  const keys = Object.keys(value);
-  const only = keys[0];
-  if (
-    keys.length === 1 &&
-    only !== undefined &&
-    !(only in shape) &&
-    /^(input|args|arguments|parameters|kwargs)$/.test(only)
-  ) {
-    const inner = (value as Record<string, unknown>)[only];
-    value = typeof inner === "string" ? (parseLoosely(inner) ?? value) : inner;
-  }
-  return value;
+  const [only, ...others] = Object.keys(args);
+  if (only === undefined || others.length > 0 || only in shape || !WRAPPER.test(only)) return args;
+  return unwrap(schema, (args as Record<string, unknown>)[only]);
 }
 
 function mend(root: unknown, issue: ZodIssue): unknown {

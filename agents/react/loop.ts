@@ -124,7 +124,10 @@ function judgeFailure<Output>(run: TaskRun, error: unknown): Outcome<Output> {
     return { status: "limit-time", detail: "cut off: the time limit was over and the last turn took too long", usage };
   }
   if (run.failure !== undefined) {
-    return { status: "model-error", detail: run.clean(`${run.failure.kind}: ${run.failure.message}`), usage };
+    const { kind, message } = run.failure;
+    const noTools = kind === "bad-request" && /\btools?\b/i.test(message) && context.protocol === "tool-calling";
+    const hint = noTools ? "; this model may know no tools: try the protocol react-text or json-action" : "";
+    return { status: "model-error", detail: run.clean(`${kind}: ${message}${hint}`), usage };
   }
   throw error;
 }

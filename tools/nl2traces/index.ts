@@ -18,9 +18,15 @@ const searchSchema = z.object({
   dependencies: z.boolean().optional().describe("show which service calls which instead"),
 });
 
-const questionSchema = searchSchema.extend({
-  question: z.string().optional().describe("what you want to know of the traces, in plain words, with names and times"),
-});
+// The question first: text alone stands for it.
+const questionSchema = z
+  .object({
+    question: z
+      .string()
+      .optional()
+      .describe("what you want to know of the traces, in plain words, with names and times"),
+  })
+  .merge(searchSchema);
 
 /** Tool `nl2traces`; in `direct` mode it takes search parameters only. */
 export function createNl2Traces(context: ToolContext) {

@@ -10,19 +10,30 @@ export function speak(protocol: Protocol, run: TaskRun, submit: string) {
   let count = 0;
   const used = new Set<string>();
   const nextId = () => `${run.context.protocol}_${++count}`;
-  const backend = run.context.model._llmType();
+  let settings = protocol.settings(run.context.model._llmType(), { names: run.tools, submit });
   return createMiddleware({
     name: "speak",
     wrapModelCall: async (request, handler) => {
       const tools = request.tools as StructuredToolInterface[];
       // Parsers know all tools, also in the last turn: a call that comes too late is answered, not misunderstood.
       const names = { names: run.tools, submit };
-      const answer = (await handler({
-        ...request,
-        messages: protocol.write(request.messages),
-        tools: protocol.native ? tools : [],
-        modelSettings: { ...request.modelSettings, ...protocol.settings(backend, names) },
-      })) as AIMessage;
+      const ask = async (settings: Record<string, unknown>) =>
+        (await handler({
+          ...request,
+          messages: protocol.write(request.messages),
+          tools: protocol.native ? tools : [],
+          modelSettings: { ...request.modelSettings, ...settings },
+        })) as AIMessage;
+      let answer: AIMessage;
+      try {
+        answer = await ask(settings);
+      } catch (error) {
+        // Not every server knows stop words or a JSON mode; the protocol does without them then.
+        if (run.failure?.kind !== "bad-request" || Object.keys(settings).length === 0) throw error;
+        run.failure = undefined;
+        settings = {};
+        answer = await ask(settings);
+      }
       const parsed = protocol.read(answer, names);
       run.note = parsed.ok ? parsed.note : undefined;
       if (!parsed.ok) {
