@@ -141,7 +141,7 @@ function goNumber(text: string): number {
   return Number(text);
 }
 
-function createData() {
+export function createData() {
   const samples = new Map<string, { labels: Labels; points: Map<number, number> }>();
   /** Series that hold native histograms: an evaluation that selects one is none of ours. */
   const natives = createMetricStore();

@@ -1,0 +1,55 @@
+/** Hides what must differ between two runs: ages, times, uids, hashes, addresses, random ports, the order of equal events. */
+import type { Answer } from "./kubectl-cluster.js";
+
+const SAFE = "bcdfghjklmnpqrstvwxz2456789";
+const AGE = "(?:(?:\\d+[dhms]){1,2}|<unknown>|<invalid>)";
+const RULES: [RegExp, string][] = [
+  [/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, "<uid>"],
+  [
+    /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)|\d{4}-\d\d-\d\d \d\d:\d\d:\d\d [+-]\d{4}(?: UTC)?/g,
+    "<time>",
+  ],
+  [/(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d\d \w{3} \d{4} \d\d:\d\d:\d\d [+-]\d{4}/g, "<time>"],
+  [new RegExp(`-[${SAFE}]{8,10}-[${SAFE}]{5}\\b`, "g"), "-<hash>-<id>"],
+  [new RegExp(`(pod-template-hash\\W+)[${SAFE}]{8,10}`, "g"), "$1<hash>"],
+  [new RegExp(`-[${SAFE}]{8,10}\\b`, "g"), "-<hash>"],
+  [new RegExp(`-[${SAFE}]{5}\\b`, "g"), "-<id>"],
+  [/\b\d{1,3}(?:\.\d{1,3}){3}\b(?:\/\d+)?/g, "<ip>"],
+  [/(resourceVersion\W+|Resource Version: +|current: )\d+/g, "$1<rv>"],
+  [/(kubernetes\.io\/revision\W+)\d+/g, "$1<revision>"],
+  [/(nodePort\W+|:)3\d{4}\b/g, "$1<port>"],
+  [/\bnode-[0-9]\b/g, "node-<n>"],
+  [/v0\.0\.0-master\+\$Format:%H\$/g, "v1.34.2"],
+  [new RegExp(`${AGE}(?: \\(x\\d+ over ${AGE}\\))?( ago)`, "g"), "<age>"],
+  [/127\.0\.0\.1:\d+|<ip>:\d{5}/g, "<server>"],
+];
+
+function maskText(text: string): string {
+  let out = text;
+  for (const [pattern, replacement] of RULES) out = out.replace(pattern, replacement);
+  return out;
+}
+
+/** Ages stand alone in a cell of a table. */
+function tableLine(line: string): string {
+  return line
+    .trimEnd()
+    .replace(/ {2,}/g, "  ")
+    .replace(new RegExp(`(^|  )${AGE}(?: \\(x\\d+ over ${AGE}\\))?(?=  |$)`, "g"), "$1<age>");
+}
+
+export function maskAnswer(line: string, answer: Answer): Answer {
+  const text = maskText(answer.stdout);
+  let lines = text.split("\n");
+  const yaml = /-o[ =]?(yaml|json)|--output=(yaml|json)|--raw/.test(line);
+  if (yaml) lines = lines.filter((l) => !/resourceVersion"?:|revision"?:|nodePort"?:|"?uid"?:/.test(l));
+  else lines = lines.map(tableLine).filter((l) => !/^\s*t-\S+\s+Active/.test(l));
+  if (/^describe (deploy|rs|no)/.test(line))
+    lines = lines.filter((l) => !/ {2}(Scaled (up|down)|Created pod|Deleted pod)/.test(l));
+  if (/^rollout status/.test(line)) lines = lines.filter(Boolean).slice(-1);
+  if (/events/.test(line) || /^describe (cm|secret|limits)/.test(line)) lines = [...new Set(lines)].sort();
+  const errors = maskText(answer.stderr)
+    .split("\n")
+    .filter((l) => !l.startsWith("Warning: v1 Endpoints") && !/^[EIW]\d{4} /.test(l));
+  return { code: answer.code, stdout: lines.join("\n"), stderr: errors.join("\n").trimEnd() };
+}
