@@ -177,10 +177,7 @@ export const duplicate = (field: string, value: unknown): FieldError => ({
 export const notSupported = (field: string, value: unknown, allowed: readonly string[]): FieldError => ({
   type: "FieldValueNotSupported",
   field,
-  message: `Unsupported value: ${printValue(value)}: supported values: ${[...allowed]
-    .sort()
-    .map((v) => JSON.stringify(v))
-    .join(", ")}`,
+  message: `Unsupported value: ${printValue(value)}: supported values: ${allowed.map((v) => JSON.stringify(v)).join(", ")}`,
 });
 export const forbiddenField = (field: string, why: string): FieldError => ({
   type: "FieldValueForbidden",

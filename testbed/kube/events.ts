@@ -107,7 +107,10 @@ export class EventRecorder {
       const gone = { ...event, metadata: { ...event.metadata, resourceVersion: String(store.nextRevision) } };
       store.remove("events", gone);
     }
-    if (this.#expired > 1000) this.#expiry.splice(0, this.#expired), (this.#expired = 0);
+    if (this.#expired > 1000) {
+      this.#expiry.splice(0, this.#expired);
+      this.#expired = 0;
+    }
   }
 }
 

@@ -71,29 +71,52 @@ export function labelsMatch(
   return any;
 }
 
+const ABSENT = /^!\s*([^\s,=!<>()]+)\s*(?:,|$)/;
+const AMONG = /^([^\s,=!<>()]+)\s+(in|notin)\s*\(([^)]*)\)\s*(?:,|$)/;
+const COMPARED = /^([^\s,=!<>()]+)\s*(==|=|!=|>|<)\s*([^\s,=!<>()]*)\s*(?:,|$)/;
+const PRESENT = /^([^\s,=!<>()]+)\s*(?:,|$)/;
+const OPERATORS: Record<string, Requirement["operator"]> = {
+  "=": "in",
+  "==": "in",
+  "!=": "notin",
+  ">": "gt",
+  "<": "lt",
+};
+
+/** The requirement at the start of `text`, and how much of the text it takes. */
+function parseRequirement(text: string): [Requirement, number] | undefined {
+  const absent = ABSENT.exec(text);
+  if (absent) return [{ key: absent[1]!, operator: "absent", values: new Set() }, absent[0].length];
+  const among = AMONG.exec(text);
+  if (among) {
+    const values = new Set(among[3]!.split(",").map((v) => v.trim()));
+    return [{ key: among[1]!, operator: among[2] as "in" | "notin", values }, among[0].length];
+  }
+  const compared = COMPARED.exec(text);
+  if (compared) {
+    return [
+      { key: compared[1]!, operator: OPERATORS[compared[2]!]!, values: new Set([compared[3]!]) },
+      compared[0].length,
+    ];
+  }
+  const present = PRESENT.exec(text);
+  return present ? [{ key: present[1]!, operator: "exists", values: new Set() }, present[0].length] : undefined;
+}
+
 /** Of the text of `-l`: `a=b,c!=d,e in (f,g),!h`. @throws StatusError (BadRequest) */
 export function parseSelector(text: string): LabelMatcher {
   const requirements: Requirement[] = [];
   let rest = text.trim();
   const fail = (why: string) => badRequest(`unable to parse requirement: ${why}`);
   while (rest !== "") {
-    let m: RegExpExecArray | null;
-    if ((m = /^!\s*([^\s,=!<>()]+)\s*(?:,|$)/.exec(rest))) {
-      requirements.push({ key: m[1]!, operator: "absent", values: new Set() });
-    } else if ((m = /^([^\s,=!<>()]+)\s+(in|notin)\s*\(([^)]*)\)\s*(?:,|$)/.exec(rest))) {
-      const values = m[3]!.split(",").map((v) => v.trim());
-      requirements.push({ key: m[1]!, operator: m[2] as "in" | "notin", values: new Set(values) });
-    } else if ((m = /^([^\s,=!<>()]+)\s*(==|=|!=|>|<)\s*([^\s,=!<>()]*)\s*(?:,|$)/.exec(rest))) {
-      const operator = ({ "=": "in", "==": "in", "!=": "notin", ">": "gt", "<": "lt" } as const)[m[2] as "="];
-      requirements.push({ key: m[1]!, operator, values: new Set([m[3]!]) });
-    } else if ((m = /^([^\s,=!<>()]+)\s*(?:,|$)/.exec(rest))) {
-      requirements.push({ key: m[1]!, operator: "exists", values: new Set() });
-    } else {
+    const [requirement, length] = parseRequirement(rest) ?? [];
+    if (requirement === undefined || length === undefined) {
       const token = /^[^\s,=!<>()]*\s*(\S?)/.exec(rest);
       throw fail(`found '${token?.[1] ?? rest}', expected: ',', or 'end of string'`);
     }
-    if (m[0].endsWith(",") && rest.length === m[0].length) throw fail("found '', expected: identifier after ','");
-    rest = rest.slice(m[0].length).trim();
+    requirements.push(requirement);
+    if (rest.length === length && rest.endsWith(",")) throw fail("found '', expected: identifier after ','");
+    rest = rest.slice(length).trim();
   }
   for (const { key, operator, values } of requirements) {
     if (!/^([a-z0-9.-]+\/)?([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$/.test(key)) {

@@ -52,7 +52,7 @@ export const daemonSet: KindRules = {
           );
         }
       }
-    } else errors.push(...oneOf(type, ["OnDelete", "RollingUpdate"], "spec.updateStrategy.type"));
+    } else errors.push(...oneOf(type, ["RollingUpdate", "OnDelete"], "spec.updateStrategy"));
     errors.push(...nonNegative(spec.revisionHistoryLimit, "spec.revisionHistoryLimit"));
     return errors;
   },

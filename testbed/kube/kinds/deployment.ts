@@ -44,7 +44,7 @@ export const deployment: KindRules = {
           ),
         );
       }
-    } else errors.push(...oneOf(type, ["Recreate", "RollingUpdate"], "spec.strategy.type"));
+    } else errors.push(...oneOf(type, ["Recreate", "RollingUpdate"], "spec.strategy"));
     errors.push(
       ...nonNegative(spec.minReadySeconds, "spec.minReadySeconds"),
       ...nonNegative(spec.revisionHistoryLimit, "spec.revisionHistoryLimit"),

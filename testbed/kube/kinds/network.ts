@@ -84,7 +84,7 @@ export const networkPolicy: KindRules = {
     }
     (spec?.policyTypes ?? []).forEach((type: string, i: number) => {
       if (!["Ingress", "Egress"].includes(type))
-        errors.push(notSupported(`spec.policyTypes[${i}]`, type, ["Egress", "Ingress"]));
+        errors.push(notSupported(`spec.policyTypes[${i}]`, type, ["Ingress", "Egress"]));
     });
     return errors;
   },

@@ -1,5 +1,5 @@
 /** Pods. */
-import { type FieldError, forbiddenField } from "../errors.js";
+import { type FieldError, forbiddenField, invalidValue } from "../errors.js";
 import { clone, equal } from "../json.js";
 import type { KubeObject } from "../objects.js";
 import { compareQuantities } from "../quantity.js";
@@ -46,7 +46,16 @@ export const pod: KindRules = {
     }
     if (tolerations.length > 0) object.spec.tolerations = tolerations;
   },
-  validate: (object) => validatePodSpec(object.spec ?? {}, "spec"),
+  validate(object) {
+    const errors = validatePodSpec(object.spec ?? {}, "spec");
+    for (const list of ["containers", "initContainers"]) {
+      (object.spec?.[list] ?? []).forEach((c: any, i: number) => {
+        if (!c.image || c.image.trim() === c.image) return;
+        errors.push(invalidValue(`spec.${list}[${i}].image`, c.image, "must not have leading or trailing whitespace"));
+      });
+    }
+    return errors;
+  },
   validateUpdate(object, old) {
     const errors: FieldError[] = [];
     const before = comparable(old.spec);

@@ -141,7 +141,10 @@ export function validatePodSpec(spec: any, field: string): FieldError[] {
     if (names.has(container.name) || initNames.has(container.name))
       errors.push(duplicate(`${here}.name`, container.name));
     initNames.add(container.name);
-    if (container.restartPolicy === "Always") return validateLifecycle(container, here, errors);
+    if (container.restartPolicy === "Always") {
+      validateLifecycle(container, here, errors);
+      return;
+    }
     for (const what of ["lifecycle", "livenessProbe", "readinessProbe", "startupProbe"]) {
       if (container[what] !== undefined) {
         errors.push(
@@ -232,9 +235,6 @@ function validateContainer(container: any, field: string, volumes: Set<string>, 
   if (!container.name) errors.push(required(`${field}.name`));
   else for (const p of labelProblems(container.name)) errors.push(invalidValue(`${field}.name`, container.name, p));
   if (!container.image) errors.push(required(`${field}.image`));
-  else if (container.image.trim() !== container.image) {
-    errors.push(invalidValue(`${field}.image`, container.image, "must not have leading or trailing whitespace"));
-  }
   errors.push(
     ...oneOf(
       container.terminationMessagePolicy,

@@ -43,7 +43,7 @@ export const binding: KindRules = {
   },
   validate(object) {
     const errors: FieldError[] = [];
-    const kinds = object.kind === "RoleBinding" ? ["ClusterRole", "Role"] : ["ClusterRole"];
+    const kinds = object.kind === "RoleBinding" ? ["Role", "ClusterRole"] : ["ClusterRole"];
     if (!kinds.includes(object.roleRef?.kind))
       errors.push(notSupported("roleRef.kind", object.roleRef?.kind ?? "", kinds));
     if (!object.roleRef?.name) errors.push(required("roleRef.name"));

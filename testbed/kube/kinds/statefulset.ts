@@ -1,10 +1,10 @@
 /** StatefulSets. */
-import { type FieldError, forbiddenField } from "../errors.js";
+import { type FieldError, forbiddenField, invalidValue } from "../errors.js";
 import { equal } from "../json.js";
 import { age, containerCells } from "./print.js";
 import { AGE_COLUMN, type KindRules, NAME_COLUMN, text } from "./rules.js";
 import { defaultClaim } from "./storage.js";
-import { nonNegative, oneOf } from "./validation.js";
+import { nonNegative } from "./validation.js";
 import { alwaysRestarts, countOrPercent, defaultTemplate, validateSelectedTemplate } from "./workload.js";
 
 const CHANGEABLE = [
@@ -40,8 +40,12 @@ export const statefulSet: KindRules = {
   },
   validate({ spec }) {
     const errors: FieldError[] = [
-      ...oneOf(spec.podManagementPolicy, ["OrderedReady", "Parallel"], "spec.podManagementPolicy"),
-      ...oneOf(spec.updateStrategy.type, ["OnDelete", "RollingUpdate"], "spec.updateStrategy.type"),
+      ...(["OrderedReady", "Parallel"].includes(spec.podManagementPolicy)
+        ? []
+        : [invalidValue("spec.podManagementPolicy", spec.podManagementPolicy, "must be 'OrderedReady' or 'Parallel'")]),
+      ...(["OnDelete", "RollingUpdate"].includes(spec.updateStrategy.type)
+        ? []
+        : [invalidValue("spec.updateStrategy", spec.updateStrategy, "must be 'RollingUpdate' or 'OnDelete'")]),
     ];
     const rolling = spec.updateStrategy.rollingUpdate;
     errors.push(...nonNegative(rolling?.partition, "spec.updateStrategy.rollingUpdate.partition"));

@@ -33,7 +33,7 @@ export const persistentVolumeClaim: KindRules = {
     if ((spec.accessModes ?? []).length === 0)
       errors.push(required("spec.accessModes", "at least 1 access mode is required"));
     (spec.accessModes ?? []).forEach((mode: string) => {
-      errors.push(...oneOf(mode, Object.keys(SHORT), "spec.accessModes"));
+      errors.push(...oneOf(mode, Object.keys(SHORT).sort(), "spec.accessModes"));
     });
     const size = spec.resources?.requests?.storage;
     if (size === undefined) errors.push(required("spec.resources[storage]"));
@@ -110,9 +110,8 @@ export const persistentVolume: KindRules = {
   validate({ spec }) {
     const errors: FieldError[] = [];
     if ((spec.accessModes ?? []).length === 0) errors.push(required("spec.accessModes"));
-    (spec.accessModes ?? []).forEach((mode: string) =>
-      errors.push(...oneOf(mode, Object.keys(SHORT), "spec.accessModes")),
-    );
+    for (const mode of spec.accessModes ?? [])
+      errors.push(...oneOf(mode, Object.keys(SHORT).sort(), "spec.accessModes"));
     if (spec.capacity?.storage === undefined) errors.push(required("spec.capacity"));
     return errors;
   },

@@ -118,7 +118,9 @@ function mergeList(
       else merged.push(mergeMap({}, item, element));
     }
   }
-  return order ? arrange(merged, original, order, objects ? key : undefined) : merged;
+  // Without an order of its own, the patch's items keep the order in which the patch lists them.
+  const listed = order ?? patch.filter((item) => !isObject(item) || item[PATCH] === undefined);
+  return arrange(merged, original, listed, objects ? key : undefined);
 }
 
 function requireKey(item: any, key: string): unknown {

@@ -100,6 +100,18 @@ export function openApiV2(server: ApiServer): string {
   return docs.v2;
 }
 
+export const OPENAPI_V2_PROTOBUF = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
+
+/**
+ * GET /openapi/v2 as protobuf: version and title only. kubectl asks for it when v3 does not know a kind, and finds that
+ * v2 does not either. All lengths are below 128, so that the bytes are ASCII.
+ */
+export function openApiV2Protobuf(server: ApiServer): string {
+  const text = (number: number, value: string) =>
+    `${String.fromCharCode((number << 3) | 2)}${String.fromCharCode(value.length)}${value}`;
+  return text(1, "2.0") + text(2, text(1, "Kubernetes") + text(2, server.version));
+}
+
 /** The reference to a resource's schema, put among `schemas` with all that it needs. */
 function schemaRef(info: ResourceInfo, table: SchemaTable, schemas: Record<string, unknown>): string {
   if (info.definition) {

@@ -1,7 +1,7 @@
 /** Verbs on resources: get, list, watch, create, update, patch, delete, deletecollection, and the subresources. */
 import { parse as parseYaml } from "yaml";
 import { badRequest, conflict, invalid, methodNotAllowed, notFound, required, StatusError } from "../errors.js";
-import type { KubeObject } from "../objects.js";
+import { type KubeObject, timestamp } from "../objects.js";
 import { apiVersionOf, type ResourceInfo } from "../resources.js";
 import { duplicateFields } from "../schema/decode.js";
 import { type FieldTerm, parseFieldSelector, parseSelector } from "../selectors.js";
@@ -12,7 +12,7 @@ import { patchObject } from "./patches.js";
 import { review } from "./reviews.js";
 import { answer, type Call, jsonProblem } from "./router.js";
 import { getScale, putScale } from "./scale.js";
-import { makeTable, partial } from "./table.js";
+import { makeTable, partial, scaleTable } from "./table.js";
 import { isUsage, usageOf } from "./usage.js";
 import { watch } from "./watch.js";
 
@@ -46,7 +46,7 @@ export function handleResource(call: Call, verb: string): ApiResponse {
 function usage(call: Call, verb: string): ApiResponse {
   const { info, namespace, name } = call.target;
   if (verb !== "get" && verb !== "list") throw methodNotAllowed();
-  const matches = matcher(call.server.registry.stored(info.resource)!, call.request.query, call.target.namespace);
+  const matches = matcher(call.server.registry.stored(info.resource)!, call.request.query);
   return answer(call, usageOf(call.server, info, namespace, name, matches));
 }
 
@@ -86,34 +86,20 @@ const METADATA_FIELDS: Record<string, (o: KubeObject) => string> = {
 };
 
 /** Which objects the query's selectors pick. @throws StatusError 400 */
-export function matcher(
-  info: ResourceInfo,
-  query: URLSearchParams,
-  _namespace: string | undefined,
-): (object: KubeObject) => boolean {
+export function matcher(info: ResourceInfo, query: URLSearchParams): (object: KubeObject) => boolean {
   const labelText = query.get("labelSelector") ?? "";
   const fieldText = query.get("fieldSelector") ?? "";
-  const problem = (why: string) =>
-    badRequest(
-      `Unable to find "${info.group}/${info.version}, Resource=${info.resource}" that match label selector "${labelText}", field selector "${fieldText}": ${why}`,
-    );
   const tests: ((object: KubeObject) => boolean)[] = [];
   if (labelText !== "") {
     const match = parseSelector(labelText);
     tests.push((object) => match(object.metadata.labels ?? {}));
   }
-  if (fieldText !== "") {
-    for (const term of parseFieldSelector(fieldText)) tests.push(fieldTest(info, term, problem));
-  }
+  if (fieldText !== "") for (const term of parseFieldSelector(fieldText)) tests.push(fieldTest(info, term));
   if (tests.length === 0) return () => true;
   return (object) => tests.every((test) => test(object));
 }
 
-function fieldTest(
-  info: ResourceInfo,
-  term: FieldTerm,
-  problem: (why: string) => StatusError,
-): (object: KubeObject) => boolean {
+function fieldTest(info: ResourceInfo, term: FieldTerm): (object: KubeObject) => boolean {
   const read = METADATA_FIELDS[term.field];
   if (read && (term.field !== "metadata.namespace" || info.namespaced)) {
     return (object) => (read(object) === term.value) !== term.negative;
@@ -130,7 +116,7 @@ function fieldTest(
     };
   }
   if (!info.rules.fields?.includes(term.field)) {
-    throw problem(`field label not supported: ${term.field}`);
+    throw badRequest(`field label not supported: ${term.field}`);
   }
   return (object) => (info.rules.fieldValue!(object, term.field) === term.value) !== term.negative;
 }
@@ -139,7 +125,7 @@ function list(call: Call): ApiResponse {
   const { server, negotiated, request } = call;
   const { info, namespace } = call.target;
   const { query } = request;
-  const matches = matcher(info, query, namespace);
+  const matches = matcher(info, query);
   let objects = server.store.list(info.key, namespace).filter(matches);
   let version = String(server.store.revision);
   const exact = query.get("resourceVersion");
@@ -232,7 +218,7 @@ function watchList(call: Call): ApiResponse {
   const { server, request, negotiated } = call;
   const { info, namespace, name } = call.target;
   const { query } = request;
-  const base = matcher(info, query, namespace);
+  const base = matcher(info, query);
   const version = query.get("resourceVersion");
   if (version && !/^\d+$/.test(version)) {
     throw invalid("meta.k8s.io", "ListOptions", "", [
@@ -468,7 +454,7 @@ function removeAll(call: Call): ApiResponse {
   const { info, namespace } = call.target;
   const stored = server.registry.stored(info.key)!;
   const request = deleteRequest(call);
-  const picked = server.store.list(info.key, namespace).filter(matcher(info, call.request.query, namespace));
+  const picked = server.store.list(info.key, namespace).filter(matcher(info, call.request.query));
   const items = picked.map((object) => convert(info, deleteObject(server, stored, object, request).object));
   return answer(call, {
     kind: `${info.kind}List`,
@@ -504,7 +490,10 @@ function handleSubresource(call: Call, verb: string, subresource: string): ApiRe
       );
     }
     case "scale":
-      return method === "get" ? answer(call, getScale(call)) : answer(call, putScale(call, method));
+      if (method !== "get") return answer(call, putScale(call, method));
+      return call.negotiated.form === "table"
+        ? answer(call, scaleTable(getScale(call), call.server.clock.now()))
+        : answer(call, getScale(call));
     case "log":
       return podLog(call.server, existing(call), call.request.query);
     case "binding":
@@ -656,7 +645,7 @@ function tokenFor(call: Call): any {
   return {
     kind: "TokenRequest",
     apiVersion: "authentication.k8s.io/v1",
-    metadata: { name, namespace, creationTimestamp: new Date(server.clock.now()).toISOString().slice(0, 19) + "Z" },
+    metadata: { name, namespace, creationTimestamp: timestamp(server.clock.now()) },
     spec: {
       audiences: body.spec?.audiences ?? ["https://kubernetes.default.svc.cluster.local"],
       expirationSeconds: seconds,

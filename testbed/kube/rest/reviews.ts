@@ -1,5 +1,6 @@
 /** Resources that answer at once and are not stored: who am I, may I. */
 import { badRequest } from "../errors.js";
+import { timestamp } from "../objects.js";
 import type { ResourceInfo } from "../resources.js";
 import type { ApiServer } from "../server.js";
 import type { Attributes, Identity } from "./access.js";
@@ -17,7 +18,7 @@ export function review(
     case "selfsubjectreviews.authentication.k8s.io":
       return {
         ...base,
-        metadata: { creationTimestamp: new Date(server.clock.now()).toISOString().slice(0, 19) + "Z" },
+        metadata: { creationTimestamp: timestamp(server.clock.now()) },
         status: { userInfo: userInfo(identity) },
       };
     case "tokenreviews.authentication.k8s.io": {

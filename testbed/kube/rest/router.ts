@@ -6,7 +6,7 @@ import type { ApiServer } from "../server.js";
 import type { Attributes, Identity } from "./access.js";
 import { aggregatedDiscovery, coreVersions, groupList, groupOf, resourceList } from "./discovery.js";
 import { type ApiRequest, type ApiResponse, type Negotiated, negotiate } from "./http.js";
-import { openApiIndex, openApiV2, openApiV3 } from "./openapi.js";
+import { OPENAPI_V2_PROTOBUF, openApiIndex, openApiV2, openApiV2Protobuf, openApiV3 } from "./openapi.js";
 import { decodeProtobuf, PROTOBUF } from "./protobuf.js";
 import { handleResource } from "./resource.js";
 
@@ -36,6 +36,8 @@ export interface Call {
 
 export async function handleRequest(server: ApiServer, request: ApiRequest): Promise<ApiResponse> {
   try {
+    // What an earlier request set off and needs no time has happened before this one is looked at.
+    server.clock.settle();
     return route(server, readable(request));
   } catch (error) {
     return failure(error);
@@ -128,9 +130,10 @@ function openApi(server: ApiServer, request: ApiRequest, parts: string[]): ApiRe
     return document === undefined ? notFoundPage() : json(document);
   }
   if (parts[1] !== "v2") return notFoundPage();
-  // Clients ask for protobuf first; this server speaks JSON only.
-  if (negotiate(request.headers.accept) === undefined)
-    return { status: 406, headers: { "content-type": "text/plain" }, body: "" };
+  // kubectl turns to v2 for what v3 does not know, and asks for protobuf only.
+  if (negotiate(request.headers.accept) === undefined) {
+    return { status: 200, headers: { "content-type": OPENAPI_V2_PROTOBUF }, body: openApiV2Protobuf(server) };
+  }
   return json(openApiV2(server));
 }
 

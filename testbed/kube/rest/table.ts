@@ -52,6 +52,29 @@ export function makeTable(
   };
 }
 
+/** The table of a scale subresource. */
+export function scaleTable(scale: any, now: number): object {
+  const column = (name: string, type: string) => ({ name, type, format: "", description: "", priority: 0 });
+  const { name, creationTimestamp, resourceVersion } = scale.metadata;
+  return {
+    kind: "Table",
+    apiVersion: "meta.k8s.io/v1",
+    metadata: { resourceVersion },
+    columnDefinitions: [
+      column("Name", "string"),
+      column("Desired", "integer"),
+      column("Available", "integer"),
+      column("Age", "string"),
+    ],
+    rows: [
+      {
+        cells: [name, scale.spec.replicas ?? 0, scale.status.replicas ?? 0, ageOf(creationTimestamp, now)],
+        object: { kind: "PartialObjectMetadata", apiVersion: "meta.k8s.io/v1", metadata: scale.metadata },
+      },
+    ],
+  };
+}
+
 /** Metadata only. */
 export function partial(object: KubeObject): object {
   return { kind: "PartialObjectMetadata", apiVersion: "meta.k8s.io/v1", metadata: object.metadata };
