@@ -42,6 +42,8 @@ export interface WarningRow {
 export interface Flag {
   configMap: string;
   key: string;
+  /** The document under that key, as it stands. */
+  document: string;
   name: string;
   variant: string;
   description: string;
@@ -78,10 +80,10 @@ export function queries(namespace: string): Record<string, string> {
 /** Reads the firing alerts out of the alert tool's answer: `Name{label="value", ...} firing since ...` a line. */
 export function parseAlerts(text: string): FiringAlert[] {
   return text.split("\n").flatMap((row) => {
-    const head = /^([A-Za-z_]\w*)(?:\{(.*?)\})? firing\b/.exec(row);
+    const head = /^([A-Za-z_]\w*)\{(.*?)\} firing since\b/.exec(row);
     if (!head) return [];
     const labels: Record<string, string> = {};
-    for (const pair of (head[2] ?? "").matchAll(/([a-z_][a-z0-9_]*)="?([^",]*)"?/gi)) labels[pair[1]!] = pair[2]!;
+    for (const pair of head[2]!.matchAll(/([a-z_][a-z0-9_]*)="?([^",]*)"?/gi)) labels[pair[1]!] = pair[2]!;
     return [{ name: head[1]!, labels }];
   });
 }
@@ -127,7 +129,7 @@ export function* gather(
 }
 
 /** The command that reads a ConfigMap's data as JSON. */
-export function readConfigMap(namespace: string, name: string): string {
+function readConfigMap(namespace: string, name: string): string {
   return `kubectl get configmap ${name} -n ${namespace} -o jsonpath='{.data}'`;
 }
 
@@ -201,6 +203,7 @@ export function parseFlags(configMap: string, data: string): Flag[] {
       flags.push({
         configMap,
         key,
+        document: text,
         name,
         variant: String(flag?.defaultVariant ?? ""),
         description: String(flag?.description ?? ""),

@@ -5,7 +5,7 @@ import { addresses, type Evidence, type Flag, type PodRow, type ServiceRow, type
 export type Remedy =
   | { kind: "undo"; workload: Workload }
   | { kind: "scale"; workload: Workload; replicas: number }
-  | { kind: "target-port"; service: ServiceRow; port: number; targetPort: number | string }
+  | { kind: "target-ports"; service: ServiceRow; ports: { port: number; targetPort: number }[] }
   | { kind: "selector"; service: ServiceRow; selector: Record<string, string> }
   | {
       kind: "create-service";
@@ -107,28 +107,33 @@ const pendingPods: Rule = (evidence) =>
     ];
   });
 
-/** A Service whose target port no container behind it listens on. */
+/** A Service with target ports on which no container behind it listens. */
 const wrongTargetPort: Rule = (evidence) =>
   evidence.services.flatMap((service) => {
     const workload = workloadOf(evidence, service);
     if (!workload || workload.ports.length === 0) return [];
-    return service.ports.flatMap((port) => {
+    const wrong = service.ports.flatMap((port) => {
       const target = port.targetPort ?? port.port;
-      const known = workload.ports.some((one) => one.containerPort === target || one.name === target);
-      if (known) return [];
+      if (workload.ports.some((one) => one.containerPort === target || one.name === target)) return [];
       const right = intendedPort(workload, service, port);
-      if (right === undefined) return [];
-      return [
-        {
-          entity: entity(evidence, "Service", service.name),
-          component: service.name,
-          condition: `Service ${service.name} sends port ${port.port} to target port ${target}, on which no container of ${workload.name} listens`,
-          evidence: `containers of ${workload.name} declare ${workload.ports.map((one) => one.containerPort).join(", ")}`,
-          weight: 3,
-          remedy: { kind: "target-port" as const, service, port: port.port, targetPort: right },
-        },
-      ];
+      return right === undefined ? [] : [{ port: port.port, target, targetPort: right }];
     });
+    if (wrong.length === 0) return [];
+    const pairs = wrong.map(({ port, target }) => `port ${port} to target port ${target}`).join(", ");
+    return [
+      {
+        entity: entity(evidence, "Service", service.name),
+        component: service.name,
+        condition: `Service ${service.name} sends ${pairs}, on which no container of ${workload.name} listens`,
+        evidence: `containers of ${workload.name} declare ${workload.ports.map((one) => one.containerPort).join(", ")}`,
+        weight: 3,
+        remedy: {
+          kind: "target-ports" as const,
+          service,
+          ports: wrong.map(({ port, targetPort }) => ({ port, targetPort })),
+        },
+      },
+    ];
   });
 
 /** A Service whose selector finds no pod although a workload of its name runs. */

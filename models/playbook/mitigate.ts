@@ -1,7 +1,7 @@
 /** The mitigation playbook: look again, apply each cause's remedy, wait until the alerts are gone, report. */
 import { stringify } from "yaml";
 import { causes, investigate } from "./diagnose.js";
-import { type Evidence, parseAlerts, readConfigMap } from "./evidence.js";
+import { type Evidence, type Flag, parseAlerts } from "./evidence.js";
 import type { Hypothesis, Remedy } from "./hypotheses.js";
 import { ask, type Call, type Script } from "./script.js";
 import { alertsCall, kubectlCall, type Toolbox, waitCall } from "./toolbox.js";
@@ -46,8 +46,8 @@ function describe(remedy: Remedy): string {
       return `go back to the previous revision of ${remedy.workload.name}`;
     case "scale":
       return `scale ${remedy.workload.name} to ${remedy.replicas}`;
-    case "target-port":
-      return `set the target port of Service ${remedy.service.name} to ${remedy.targetPort}`;
+    case "target-ports":
+      return `set the target ports of Service ${remedy.service.name} to ${remedy.ports.map((one) => one.targetPort).join(", ")}`;
     case "selector":
       return `let Service ${remedy.service.name} select the pods of its workload`;
     case "create-service":
@@ -75,8 +75,8 @@ function* remedy(toolbox: Toolbox, evidence: Evidence, cause: Hypothesis): Scrip
           `kubectl scale ${how.workload.kind.toLowerCase()}/${how.workload.name} --replicas=${how.replicas} -n ${namespace}`,
         ),
       ];
-    case "target-port": {
-      const patch = { spec: { ports: [{ port: how.port, targetPort: how.targetPort }] } };
+    case "target-ports": {
+      const patch = { spec: { ports: how.ports } };
       return [yield* run(`kubectl patch service ${how.service.name} -n ${namespace} -p '${JSON.stringify(patch)}'`)];
     }
     case "selector": {
@@ -103,34 +103,19 @@ function* remedy(toolbox: Toolbox, evidence: Evidence, cause: Hypothesis): Scrip
       return [yield* run(`kubectl apply -n ${namespace} -f -`, manifest)];
     }
     case "flag":
-      return yield* switchOff(toolbox, evidence, how, run);
+      return yield* switchOff(namespace, how.flag, run);
   }
 }
 
-/** Flags are read by a server at its start, and by some services once: both are restarted. */
-function* switchOff(
-  toolbox: Toolbox,
-  evidence: Evidence,
-  how: Extract<Remedy, { kind: "flag" }>,
-  run: (command: string) => Script<Action>,
-): Script<Action[]> {
-  const { flag } = how;
-  const { namespace } = evidence;
-  const data = yield* one(kubectlCall(toolbox, readConfigMap(namespace, flag.configMap)));
-  let document: any;
-  try {
-    document = JSON.parse(JSON.parse(data)[flag.key]);
-  } catch {
-    return [];
-  }
+/** Flags are read by a server at its start, and by some services once: all are restarted. */
+function* switchOff(namespace: string, flag: Flag, run: (command: string) => Script<Action>): Script<Action[]> {
+  const document = JSON.parse(flag.document);
   document.flags[flag.name].defaultVariant = "off";
   const patch = JSON.stringify({ data: { [flag.key]: JSON.stringify(document, null, 2) } });
   // The single quotes of a shell word cannot hold a single quote.
-  const actions = [
-    yield* run(
-      `kubectl patch configmap ${flag.configMap} -n ${namespace} --type=merge -p '${patch.replaceAll("'", "\\u0027")}'`,
-    ),
+  const quoted = patch.replaceAll("'", "\\u0027");
+  return [
+    yield* run(`kubectl patch configmap ${flag.configMap} -n ${namespace} --type=merge -p '${quoted}'`),
+    yield* run(`kubectl rollout restart deployment -n ${namespace}`),
   ];
-  actions.push(yield* run(`kubectl rollout restart deployment -n ${namespace}`));
-  return actions;
 }
