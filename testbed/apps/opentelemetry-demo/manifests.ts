@@ -41,9 +41,26 @@ function file(name: string): string {
   return readFileSync(packageFile("testbed", "apps", "opentelemetry-demo", name), "utf8");
 }
 
+interface Sources {
+  components: Component[];
+  flags: Record<string, Flag>;
+  observability: KubeObject[];
+}
+let parsed: Sources | undefined;
+
+/** The data files, parsed once; each caller gets its own copy. */
+function sources(): Sources {
+  parsed ??= {
+    components: parse(file("components.yaml")),
+    flags: parse(file("flags.yaml")),
+    observability: parseAllDocuments(file("observability.yaml")).map((document) => document.toJS()),
+  };
+  return structuredClone(parsed);
+}
+
 /** Every object of the demo, namespace first, as its chart would install them with these arguments. */
 export function demoManifests(args: DemoArguments): KubeObject[] {
-  const components = parse(file("components.yaml")) as Component[];
+  const { components, observability } = sources();
   const load = args.loadGeneration;
   for (const component of components) {
     if (component.name !== "load-generator") continue;
@@ -54,7 +71,6 @@ export function demoManifests(args: DemoArguments): KubeObject[] {
       K6_BROWSER_ENABLED: String(load.browserTraffic),
     };
   }
-  const observability = parseAllDocuments(file("observability.yaml")).map((document) => document.toJS() as KubeObject);
   const objects: KubeObject[] = [
     { apiVersion: "v1", kind: "ServiceAccount", metadata: { name: "example", labels: partOf() } },
     configMap("flagd-config", { "demo.flagd.json": flagFile(load.users) }),
@@ -72,8 +88,7 @@ export function demoManifests(args: DemoArguments): KubeObject[] {
 
 /** The text of flagd's file: every flag at its default; the load generator's users as asked for. */
 export function flagFile(users: number): string {
-  const flags = parse(file("flags.yaml")) as Record<string, Flag>;
-  const entries = Object.entries(flags).map(([name, flag]) => {
+  const entries = Object.entries(sources().flags).map(([name, flag]) => {
     const variants = { ...flag.variants };
     let defaultVariant = flag.default ?? "off";
     if (name === "loadGeneratorVUs") {
@@ -240,7 +255,7 @@ function addFlagContainers(
     imagePullPolicy: "IfNotPresent",
     ports: [{ name: "service", containerPort: 4000 }],
     ...withEnvironment({
-      criticality: "",
+      criticality: "low",
       env: {
         OTEL_EXPORTER_OTLP_ENDPOINT: "http://$(OTEL_COLLECTOR_NAME):4318",
         FLAGD_UI_PORT: "4000",
