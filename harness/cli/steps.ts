@@ -12,33 +12,37 @@ export interface StepView {
   prefix?: string;
 }
 
-const SHORT_LINES = 6;
+const SHORT_LINES = 5;
 
 export function stepPrinter(view: StepView): TranscriptSink {
   const prefix = view.prefix ?? "";
-  const say = (text: string) => view.write(text.replace(/^/gm, prefix));
+  let asked = "";
   return {
     write: (event) => {
-      const text = eventText(event, view);
-      if (text !== undefined) say(text);
+      const text = eventText(event, view, asked);
+      if (text !== undefined) view.write(text.replace(/^/gm, prefix));
+      if (event.event === "tool_call") asked = argumentText(event.args);
     },
   };
 }
 
-function eventText(event: RecordedEvent, { colors: c, columns, full }: StepView): string | undefined {
+/** @param asked what the tool was last called with: a tool that runs just that need not say it again */
+function eventText(event: RecordedEvent, { colors: c, columns, full }: StepView, asked: string): string | undefined {
   switch (event.event) {
     case "step": {
-      const thought = event.text.trim();
-      const calls = event.calls.map((call) => `  ${c.cyan(call.tool)} ${clip(argumentText(call.args), columns - 20)}`);
-      const head = `${c.bold(`${event.step}.`)}${thought ? ` ${clip(thought.split("\n")[0]!, columns - 8)}` : ""}`;
-      return [head, ...calls].join("\n");
+      const thought = event.text.trim().split("\n")[0]!;
+      return `${c.bold(`${event.step}.`)}${thought ? ` ${clip(thought, columns - 8)}` : ""}`;
+    }
+    case "tool_call": {
+      const args = argumentText(event.args);
+      return `  ${c.cyan(event.tool)} ${full ? args : clip(args, columns - event.tool.length - 4)}`.trimEnd();
     }
     case "lint":
       return c.yellow(`  lint: ${event.findings.join("; ")}`);
     case "reflection":
       return c.yellow(`  reflects on ${event.cause === "lint" ? "a lint finding" : "an error"}`);
     case "execute":
-      return c.dim(`  $ ${clip(event.command, columns - 6)}`);
+      return event.command === asked ? undefined : c.dim(`  $ ${clip(event.command, columns - 6)}`);
     case "observation":
       return excerpt(event.content, columns, full)
         .map((line) => (event.ok ? c.dim(`    ${line}`) : c.red(`    ${line}`)))
@@ -56,13 +60,14 @@ function argumentText(args: unknown): string {
   if (args !== null && typeof args === "object" && !Array.isArray(args)) {
     const entries = Object.entries(args);
     const texts = entries.map(([, value]) => value).filter((value) => typeof value === "string");
+    if (entries.length === 0) return "";
     if (entries.length === 1 && texts.length === 1) return texts[0]!;
   }
   return JSON.stringify(args);
 }
 
 function excerpt(content: string, columns: number, full: boolean): string[] {
-  const lines = content.trimEnd().split("\n");
+  const lines = printable(content).trimEnd().split("\n");
   if (full) return lines;
   const shown = lines.slice(0, SHORT_LINES).map((line) => clip(line, columns - 6));
   const more = lines.length - SHORT_LINES;
@@ -71,6 +76,11 @@ function excerpt(content: string, columns: number, full: boolean): string[] {
 
 function clip(text: string, room: number): string {
   const width = Math.max(20, room);
-  const flat = text.replace(/\s*\n\s*/g, " ");
+  const flat = printable(text).replace(/\s*\n\s*/g, " ");
   return [...flat].length > width ? `${[...flat].slice(0, width - 1).join("")}…` : flat;
+}
+
+/** Without control characters: a log line must not move the reader's cursor. */
+function printable(text: string): string {
+  return text.replace(/\p{Cc}/gu, (character) => (character === "\n" || character === "\t" ? character : ""));
 }

@@ -98,14 +98,18 @@ it("steps are shown in short, or in full", () => {
     const sink = stepPrinter({ write: (line) => (text += `${line}\n`), colors, columns: 60, full, prefix: "| " });
     const at = { seq: 1, time: { virtual: "", wall_ms: 0 } };
     const tokens = { input: 0, output: 0, cached: 0 };
-    const calls = [{ id: "1", tool: "nl2kubectl", args: { query: "kubectl get pods" } }];
-    sink.write({ ...at, event: "step", step: 1, text: "look\nmore", calls, tokens });
-    const content = Array.from({ length: 9 }, (_, line) => `line ${line}`).join("\n");
+    const args = { question: "kubectl get pods" };
+    sink.write({ ...at, event: "step", step: 1, text: "look\nmore", calls: [], tokens });
+    sink.write({ ...at, event: "tool_call", step: 1, id: "1", tool: "nl2kubectl", args });
+    for (const command of ["kubectl get pods", "kubectl get pods -A"]) {
+      sink.write({ ...at, event: "execute", id: "1", tool: "nl2kubectl", attempt: 1, command });
+    }
+    const content = Array.from({ length: 9 }, (_, line) => `line ${line}\u001b[2J\u0007`).join("\n");
     sink.write({ ...at, event: "observation", step: 1, id: "1", tool: "t", ok: true, content, bytes: 9, cut: false });
     sink.write({ ...at, event: "usage", usage: {} as never });
     return text;
   };
-  expect(show(false)).toMatch(/^\| 1\. look\n\| {3}nl2kubectl kubectl get pods\n/);
-  expect(show(false)).toContain("(3 more lines)");
-  expect(show(true)).toContain("line 8");
+  expect(show(false)).toMatch(/^\| 1\. look\n\| {3}nl2kubectl kubectl get pods\n\| {3}\$ kubectl get pods -A\n/);
+  expect(show(false)).toContain("(4 more lines)");
+  expect(show(true)).toContain("line 8\n");
 });
