@@ -1,4 +1,5 @@
 /** Shows an agent's steps as they happen, from the events of its transcript. */
+import { stripVTControlCharacters } from "node:util";
 import type { RecordedEvent, TranscriptSink } from "../../agents/react/transcript.js";
 import type { Colors } from "./io.js";
 
@@ -82,5 +83,7 @@ function clip(text: string, room: number): string {
 
 /** Without control characters: a log line must not move the reader's cursor. */
 function printable(text: string): string {
-  return text.replace(/\p{Cc}/gu, (character) => (character === "\n" || character === "\t" ? character : ""));
+  return stripVTControlCharacters(text).replace(/\p{Cc}/gu, (character) =>
+    character === "\n" || character === "\t" ? character : "",
+  );
 }
