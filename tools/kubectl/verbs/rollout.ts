@@ -117,7 +117,11 @@ export function rolloutProgress(object: any, revision = 0): { text: string; done
 }
 
 async function targets(context: Context): Promise<{ found: Found[]; errors: unknown[] }> {
-  const got = await targetsOf(context, context.args, { what: "required resource not specified" });
+  const got = await targetsOf(context, context.args, {
+    // A kind alone means all of its objects, as ITBench's own solutions use it.
+    needName: false,
+    what: "required resource not specified",
+  });
   if (got.found.length === 0 && got.errors.length > 0)
     throw got.errors.length === 1 ? got.errors[0] : new AggregateError(got.errors);
   return got;
