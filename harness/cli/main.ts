@@ -151,6 +151,7 @@ function runOptions(command: Command): Command {
     .option("--seed <text>", "seed of the environments", "1")
     .option("--out <folder>", "run folder (default: runs/<time>-<model>)")
     .option("--resume", "run only what is missing in --out, or in the last run of this configuration")
+    .option("--healthy", "run the scenarios' healthy twins: nothing is injected, false alarms are counted")
     .option("--json", "results as JSON on stdout, progress on stderr")
     .addOption(new Option("--max-steps <n>", "steps of each task").argParser(integer(1)).default(20))
     .addOption(new Option("--max-tokens <n>", "tokens of each task, in and out").argParser(integer(1)))

@@ -19,7 +19,7 @@ import {
   summarize,
   type TrialRecord,
 } from "../run/index.js";
-import { findScenarios, type LoadedScenario } from "../scenario/index.js";
+import { findScenarios, type LoadedScenario, loadedTwin } from "../scenario/index.js";
 import { DEFAULT_VERIFICATION } from "../score/index.js";
 import { EXIT, UsageError } from "./errors.js";
 import { colorsFor, type Io } from "./io.js";
@@ -37,6 +37,7 @@ export interface RunFlags {
   seed: string;
   out?: string;
   resume?: boolean;
+  healthy?: boolean;
   json?: boolean;
   maxSteps: number;
   maxTokens?: number;
@@ -65,7 +66,8 @@ const ALERT_TIMEOUT = 900;
 const MAX_ROWS = 60;
 
 export async function runCommand(flags: RunFlags, io: Io): Promise<number> {
-  const loaded = findScenarios(flags.scenario);
+  const found = findScenarios(flags.scenario);
+  const loaded = flags.healthy ? found.map(loadedTwin) : found;
   if (flags.kubectl === "native") requireNativeKubectl(io.env);
   const variants = promptVariants();
   if (!variants.includes(flags.prompt)) {

@@ -9,6 +9,7 @@ export {
   readGroundTruth,
   readGroundTruths,
 } from "./ground-truth.js";
+export { healthyTwin, loadedTwin } from "./healthy-twin.js";
 export { findScenario, findScenarios, libraryScenarios, loadScenario } from "./library.js";
 export {
   COMPLEXITIES,

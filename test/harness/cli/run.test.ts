@@ -99,6 +99,15 @@ describe("run", () => {
     expect(text.match(/^sre-24 /gm)).toHaveLength(3);
   });
 
+  it("counts false alarms on a healthy twin, and mitigates nothing there", async () => {
+    const { code, out } = await cli(run(join(temporaryFolder(), "run"), "--healthy", "--json"));
+    expect(code).toBe(0);
+    const { trials, summary } = JSON.parse(out);
+    expect(trials[0]).toMatchObject({ scenario: "sre-24-healthy", mitigation: null, observed: null, alerts: [] });
+    expect(trials[0].false_alarm).toBe(1 - trials[0].diagnosis);
+    expect(summary).toMatchObject({ mitigation: null, false_alarm: { total: 1 } });
+  });
+
   it("shows steps with --watch, and all checks with --verbose", async () => {
     const { err, out } = await cli(run(join(temporaryFolder(), "run"), "--watch", "--verbose"));
     expect(err).toMatch(/^1\./m);
