@@ -1,6 +1,6 @@
 /** Records events the way clients and server do together: equal ones are counted up, old ones expire after an hour. */
 import type { EventDetail } from "./api.js";
-import { EventCorrelator } from "./event-correlator.js";
+import { EventCorrelator, type Observation } from "./event-correlator.js";
 import { clone } from "./json.js";
 import { type KubeObject, timestamp } from "./objects.js";
 import type { Machine } from "./writes.js";
@@ -10,24 +10,11 @@ const TTL_MS = 3600_000;
 const NEW_STYLE: Record<string, string> = { "default-scheduler": "Binding" };
 const MANAGERS: Record<string, string> = { kubelet: "kubelet", "default-scheduler": "kube-scheduler" };
 
-/** More different messages than this for one reason within the interval, and they are combined into one event. */
-const SIMILAR_LIMIT = 10;
-const SIMILAR_INTERVAL_MS = 600_000;
-/** An object's events from one source: this many at once, then one each five minutes. */
-const BURST = 25;
-const REFILL_MS = 300_000;
-
-interface Similar {
-  messages: Set<string>;
-  last: number;
-}
-
 export class EventRecorder {
   readonly #machine: Machine;
+  readonly #correlator = new EventCorrelator();
   /** Name of the event that an equal one counts up. */
   readonly #known = new Map<string, { namespace: string; name: string }>();
-  readonly #similar = new Map<string, Similar>();
-  readonly #budgets = new Map<string, { tokens: number; at: number }>();
   readonly #expiry: { at: number; namespace: string; name: string }[] = [];
   #expired = 0;
 
@@ -35,27 +22,23 @@ export class EventRecorder {
     this.#machine = machine;
   }
 
-  record(regarding: KubeObject, given: EventDetail): void {
+  record(regarding: KubeObject, detail: EventDetail): void {
     const { clock, store } = this.#machine;
     const now = clock.now();
     this.#expire(now);
     const meta = regarding.metadata;
     const namespace = meta.namespace ?? "default";
-    const source = [given.component, given.host, regarding.kind, namespace, meta.name, meta.uid].join("\n");
-    const oldStyle = NEW_STYLE[given.component] === undefined;
-    const combined = oldStyle ? this.#combine(source, given, now) : undefined;
-    const detail = combined === undefined ? given : { ...given, message: combined.message };
-    const key = combined?.key ?? [source, detail.type, detail.reason, detail.message, detail.fieldPath].join("\n");
-    if (oldStyle && !this.#spend(source, now)) return;
-    const known = this.#known.get(key);
+    const seen = this.#observe(regarding, detail, now);
+    if (!seen.send) return;
+    const known = this.#known.get(seen.key);
     const before = known && store.get("events", known.namespace, known.name);
     if (before) {
       const event = clone(before);
-      event.message = detail.message;
+      event.message = seen.message;
       if (event.eventTime) {
         event.series = { count: (event.series?.count ?? 1) + 1, lastObservedTime: micro(now) };
       } else {
-        event.count = (event.count ?? 1) + 1;
+        event.count = seen.count;
         event.lastTimestamp = timestamp(now);
       }
       event.metadata.resourceVersion = String(store.nextRevision);
@@ -65,36 +48,22 @@ export class EventRecorder {
     }
     if (!store.get("namespaces", undefined, namespace)) return;
     const name = `${meta.name}.${nanoHex(now, store.nextRevision)}`;
-    store.put("events", this.#make(regarding, detail, namespace, name, now));
-    this.#known.set(key, { namespace, name });
+    const event = this.#make(regarding, { ...detail, message: seen.message }, namespace, name, now);
+    if (seen.count > 1 && !event.eventTime) {
+      event.count = seen.count;
+      event.firstTimestamp = timestamp(seen.first);
+    }
+    store.put("events", event);
+    this.#known.set(seen.key, { namespace, name });
     this.#expiry.push({ at: now + TTL_MS, namespace, name });
   }
 
-  /** Message and key of the combined event, once there are too many similar ones. */
-  #combine(source: string, detail: EventDetail, now: number): { key: string; message: string } | undefined {
-    const key = [source, detail.type, detail.reason].join("\n");
-    let similar = this.#similar.get(key);
-    if (similar === undefined || now - similar.last > SIMILAR_INTERVAL_MS) {
-      similar = { messages: new Set(), last: now };
-      this.#similar.set(key, similar);
-    }
-    similar.messages.add(detail.message);
-    similar.last = now;
-    if (similar.messages.size < SIMILAR_LIMIT) return undefined;
-    const [oldest] = similar.messages;
-    similar.messages.delete(oldest!);
-    return { key: `combined\n${key}`, message: `(combined from similar events): ${detail.message}` };
-  }
-
-  /** Takes one event from the source's budget; false when it is used up and the event is dropped. */
-  #spend(source: string, now: number): boolean {
-    const budget = this.#budgets.get(source) ?? { tokens: BURST, at: now };
-    budget.tokens = Math.min(BURST, budget.tokens + (now - budget.at) / REFILL_MS);
-    budget.at = now;
-    this.#budgets.set(source, budget);
-    if (budget.tokens < 1) return false;
-    budget.tokens--;
-    return true;
+  /** Events of the newer form are neither combined nor held back. */
+  #observe(regarding: KubeObject, detail: EventDetail, now: number): Observation {
+    if (NEW_STYLE[detail.component] === undefined) return this.#correlator.observe(regarding, detail, now);
+    const { component, type, reason, message } = detail;
+    const key = [component, regarding.metadata.uid, type, reason, message].join("\n");
+    return { key, message, count: 1, first: now, send: true };
   }
 
   #make(regarding: KubeObject, detail: EventDetail, namespace: string, name: string, now: number): KubeObject {
