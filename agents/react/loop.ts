@@ -43,6 +43,8 @@ export async function runReact<Output>(task: ReactTask, context: AgentContext): 
     model: context.model,
     tools,
     systemPrompt: system,
+    // All calls of a step in one node of the graph: cheaper than a node each, and they run one at a time anyway.
+    version: "v1",
     middleware: [
       pace(run, task.submit.name),
       contextWindow(run),
