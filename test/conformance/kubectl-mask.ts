@@ -30,7 +30,7 @@ function maskText(text: string): string {
   return out;
 }
 
-/** Ages stand alone in a cell of a table. */
+/** Ages stand alone in a cell of a table; their width moves the other cells. */
 function tableLine(line: string): string {
   return line
     .trimEnd()
@@ -38,16 +38,32 @@ function tableLine(line: string): string {
     .replace(new RegExp(`(^|  )${AGE}(?: \\(x\\d+ over ${AGE}\\))?(?=  |$)`, "g"), "$1<age>");
 }
 
-export function maskAnswer(line: string, answer: Answer): Answer {
-  const text = maskText(answer.stdout);
-  let lines = text.split("\n");
+/** In a description only events and the pods of a node have ages; all else stands as it is. */
+function description(lines: string[]): string[] {
+  let table = false;
+  return lines.map((line) => {
+    if (/^(Events|Non-terminated Pods):/.test(line)) table = true;
+    else if (/^\S/.test(line)) table = false;
+    return table ? tableLine(line) : line;
+  });
+}
+
+/**
+ * @param exact the two answers come from one server at one instant: tables must be aligned alike
+ */
+export function maskAnswer(line: string, answer: Answer, exact = false): Answer {
+  const describes = /^describe/.test(line);
   const yaml = /-o[ =]?(yaml|json)|--output=(yaml|json)|--raw/.test(line);
+  let lines = maskText(answer.stdout).split("\n");
   if (yaml) lines = lines.filter((l) => !/resourceVersion"?:|revision"?:|nodePort"?:|"?uid"?:/.test(l));
+  else if (exact && describes) lines = description(lines);
+  else if (exact && !/^events/.test(line)) lines = answer.stdout.replaceAll("-dispatcher", "").split("\n");
   else lines = lines.map(tableLine).filter((l) => !/^\s*t-\S+\s+Active/.test(l));
-  if (/^describe (deploy|rs|no)/.test(line))
+  if (!exact && /^describe (deploy|rs|no)/.test(line))
     lines = lines.filter((l) => !/ {2}(Scaled (up|down)|Created pod|Deleted pod)/.test(l));
   if (/^rollout status/.test(line)) lines = lines.filter(Boolean).slice(-1);
-  if (/events/.test(line) || /^describe (cm|secret|limits)/.test(line)) lines = [...new Set(lines)].sort();
+  if (/events/.test(line.replace("--show-events", "")) || /^describe (cm|secret|limits)/.test(line))
+    lines = [...new Set(lines)].sort();
   const errors = maskText(answer.stderr)
     .split("\n")
     .filter((l) => !l.startsWith("Warning: v1 Endpoints") && !/^[EIW]\d{4} /.test(l));

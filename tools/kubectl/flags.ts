@@ -102,7 +102,7 @@ export interface ParseFailure {
 }
 
 function convert(spec: FlagSpec, shown: string, text: string, previous: unknown): string | boolean | number | string[] {
-  const bad = (why: string) => new KubectlError(`error: invalid argument "${text}" for "${shown}" flag: ${why}`);
+  const bad = (why: string) => new KubectlError(`Error: invalid argument "${text}" for "${shown}" flag: ${why}`);
   switch (spec.type) {
     case "bool": {
       const value = BOOLEANS[text];
@@ -154,21 +154,21 @@ export function parseFlags(argv: readonly string[], specs: FlagSpecs, path: stri
       if (arg.startsWith("--")) {
         const equals = arg.indexOf("=");
         const name = equals < 0 ? arg.slice(2) : arg.slice(2, equals);
-        if (name === "" || name.startsWith("-")) throw new KubectlError(`error: bad flag syntax: ${arg}`);
+        if (name === "" || name.startsWith("-")) throw new KubectlError(`Error: bad flag syntax: ${arg}`);
         const spec = Object.hasOwn(specs, name) ? specs[name] : undefined;
-        if (!spec) throw new KubectlError(`error: unknown flag: --${name}`);
+        if (!spec) throw new KubectlError(`Error: unknown flag: --${name}`);
         const shown = spec.short ? `-${spec.short}, --${name}` : `--${name}`;
         if (equals >= 0) put(name, shown, arg.slice(equals + 1));
         else if (spec.type === "bool") put(name, shown, "true");
         else if (spec.bare !== undefined) put(name, shown, spec.bare);
         else if (i + 1 < argv.length) put(name, shown, argv[++i] as string);
-        else throw new KubectlError(`error: flag needs an argument: --${name}`);
+        else throw new KubectlError(`Error: flag needs an argument: --${name}`);
       } else if (arg.startsWith("-") && arg.length > 1) {
         let rest = arg.slice(1);
         while (rest !== "") {
           const letter = rest[0] as string;
           const name = shorts.get(letter);
-          if (!name) throw new KubectlError(`error: unknown shorthand flag: '${letter}' in -${rest}`);
+          if (!name) throw new KubectlError(`Error: unknown shorthand flag: '${letter}' in -${rest}`);
           const spec = specs[name] as FlagSpec;
           const shown = `-${letter}, --${name}`;
           if (rest.length > 2 && rest[1] === "=") {
@@ -183,7 +183,7 @@ export function parseFlags(argv: readonly string[], specs: FlagSpecs, path: stri
           } else if (i + 1 < argv.length) {
             put(name, shown, argv[++i] as string);
             rest = "";
-          } else throw new KubectlError(`error: flag needs an argument: '${letter}' in -${letter}`);
+          } else throw new KubectlError(`Error: flag needs an argument: '${letter}' in -${letter}`);
         }
       } else flags.args.push(arg);
     }

@@ -53,6 +53,30 @@ function subcommands(word: string): string[] {
   return VERBS.filter((verb) => verb.name.length > 1 && verb.name[0] === word).map((verb) => verb.name[1] as string);
 }
 
+/** The message for a command that does not exist, with what it may have meant. */
+function unknownCommand(word: string): string {
+  const names = [...new Set(VERBS.map((verb) => verb.name[0] as string))].sort();
+  const near = names.filter((name) => name.startsWith(word.toLowerCase()) || distance(name, word.toLowerCase()) <= 2);
+  const hint = near.length > 0 ? `\n\nDid you mean this?\n${near.map((name) => `\t${name}`).join("\n")}` : "";
+  return `Error: unknown command "${word}" for "kubectl"${hint}`;
+}
+
+/** Edits from one word to the other. */
+function distance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, i) => i);
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j++)
+      next[j] = Math.min(
+        (row[j] as number) + 1,
+        (next[j - 1] as number) + 1,
+        (row[j - 1] as number) + (a[i - 1] === b[j - 1] ? 0 : 1),
+      );
+    row = next;
+  }
+  return row[b.length] as number;
+}
+
 /** The first word of a command line: what the guard looks at before anything is parsed. */
 export function verbWord(argv: readonly string[]): string | undefined {
   return separate(argv.slice(1)).words[0];
@@ -74,11 +98,9 @@ export function parseInvocation(argv: readonly string[]): Invocation {
   for (const part of verb?.name ?? [word]) rest.splice(rest.indexOf(part), 1);
   if (!verb) {
     const subs = subcommands(word);
-    if (subs.length === 0) throw new KubectlError(`error: unknown command "${word}" for "kubectl"`);
+    if (subs.length === 0) throw new KubectlError(unknownCommand(word));
     if (path[1] !== undefined)
-      throw new KubectlError(
-        `error: unknown command "${word} ${path[1]}"\nSee 'kubectl ${word} -h' for help and examples`,
-      );
+      throw new KubectlError(`error: unknown command "${path[1]}"\nSee 'kubectl ${word} -h' for help and examples`);
     throw new KubectlError(`error: kubectl ${word} needs one of: ${subs.join(", ")}`);
   }
   const specs = flagsOf(verb);

@@ -1,6 +1,6 @@
 /** From a verb's arguments (`pods a b`, `deploy/web svc/db`, `-l app=x`, a manifest) to requests and objects. */
 import type { Context } from "../context.js";
-import { KubectlError, usageError } from "../errors.js";
+import { ApiError, KubectlError, usageError } from "../errors.js";
 import { type Resource, resourcePath } from "./discovery.js";
 
 export interface Target {
@@ -87,6 +87,19 @@ export function pathOf(context: Context, target: Target, subresource?: string): 
   return resourcePath(target.resource, scopeOf(context, target.resource), target.name, subresource);
 }
 
+/** What kubectl puts before a server's complaint about a list. */
+export function listError(context: Context, resource: Resource, error: unknown): unknown {
+  if (error instanceof ApiError && (error.reason === "BadRequest" || error.notFound)) {
+    const what = `"${resource.group}/${resource.version}, Resource=${resource.name}"`;
+    const [labels, fields] = [context.flags.string("selector"), context.flags.string("field-selector")];
+    error.prefix =
+      labels === "" && fields === ""
+        ? `Unable to list ${what}: `
+        : `Unable to find ${what} that match label selector "${labels}", field selector "${fields}": `;
+  }
+  return error;
+}
+
 export interface Found {
   resource: Resource;
   object: any;
@@ -108,7 +121,7 @@ export async function fetchObjects(
         for (const object of await listObjects(context, target.resource))
           found.push({ resource: target.resource, object });
     } catch (error) {
-      errors.push(error);
+      errors.push(target.name === undefined ? listError(context, target.resource, error) : error);
     }
   }
   return { found, errors };

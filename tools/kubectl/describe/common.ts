@@ -146,6 +146,7 @@ export function conditionTable(
 }
 
 export async function events(w: Description, d: Describing): Promise<void> {
+  if (d.context.flags.has("show-events") && !d.context.flags.bool("show-events")) return;
   const list = await d.events();
   if (list.length === 0) {
     w.line(0, "Events:\t<none>");

@@ -169,13 +169,15 @@ function role(kind: string): Describer {
       w.line(1, "Resources\tNon-Resource URLs\tResource Names\tVerbs");
       w.line(1, "---------\t-----------------\t--------------\t-----");
       const list = (values: string[] | undefined) => `[${(values ?? []).join(" ")}]`;
-      for (const rule of object.rules ?? []) {
+      const rows = (object.rules ?? []).flatMap((rule: any) => {
         const names: string[] = rule.resources?.length
           ? rule.resources.flatMap((r: string) => (rule.apiGroups ?? [""]).map((g: string) => (g ? `${r}.${g}` : r)))
           : [""];
-        for (const name of names.sort())
-          w.line(1, `${name}\t${list(rule.nonResourceURLs)}\t${list(rule.resourceNames)}\t${list(rule.verbs)}`);
-      }
+        return names.map(
+          (n) => `${n}\t${list(rule.nonResourceURLs)}\t${list(rule.resourceNames)}\t${list(rule.verbs)}`,
+        );
+      });
+      for (const row of rows.sort()) w.line(1, row);
     },
   };
 }

@@ -15,6 +15,7 @@ const SKIPPED = new Set([
 
 /** `lastTransitionTime` -> `Last Transition Time`. */
 function label(field: string): string {
+  if (/[^\p{L}-]/u.test(field)) return field;
   const parts = field.match(/[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^A-Za-z0-9]+/g) ?? [field];
   return parts
     .map((part) =>

@@ -67,7 +67,6 @@ function describing(context: Context, object: any): Describing {
       return context.client.json({ path: resourcePath(found, namespace, name) }).catch(() => undefined);
     },
     async events() {
-      if (context.flags.has("show-events") && !context.flags.bool("show-events")) return [];
       const selector = [`involvedObject.name=${object.metadata.name}`];
       if (own) selector.push(`involvedObject.namespace=${own}`);
       selector.push(`involvedObject.kind=${object.kind}`);

@@ -113,7 +113,7 @@ export const endpointSlice: Describer = {
         w.field(2, "NodeName", e.nodeName ?? "<unset>");
         w.field(2, "Zone", e.zone ?? "<unset>");
       }
-    } else w.line(0, "Endpoints:\t<none>");
+    } else w.line(0, "Endpoints: <none>");
     await events(w, d);
   },
 };

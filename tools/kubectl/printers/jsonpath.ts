@@ -203,7 +203,9 @@ class Parser {
       return;
     }
     if (/^(['"]).*\1$/s.test(inside)) {
-      nodes.push({ type: "field", name: unquote(inside) });
+      // kubectl reads ['a.b'] as .a.b: dots must be escaped inside brackets as well.
+      const path = new Parser(`{.${inside.slice(1, -1)}}`).inner();
+      nodes.push(...path);
       return;
     }
     const slice = /^(-?\d*)(:(-?\d*))?(:(-?\d*))?$/.exec(inside);
@@ -414,8 +416,11 @@ function descend(value: any): any[] {
   return [value, ...children.flatMap((child: any) => descend(child))];
 }
 
+/** The value's type, as Go names it. */
 function describe(value: any): string {
-  return typeof value === "object" ? "map" : String(value);
+  if (typeof value === "object") return "map[string]interface {}";
+  if (typeof value === "number") return Number.isInteger(value) ? "int64" : "float64";
+  return typeof value === "boolean" ? "bool" : "string";
 }
 
 export class JsonPath {

@@ -34,6 +34,16 @@ function compare(a: unknown, b: unknown): number {
   return compareText(String(a), String(b));
 }
 
+/** Does any object have the field that `path` names? */
+export function sortable<T>(items: readonly T[], path: string, object: (item: T) => any): boolean {
+  try {
+    const query = new JsonPath(relaxed(path), { allowMissing: true });
+    return items.some((item) => (query.values(object(item))[0] ?? null) !== null);
+  } catch {
+    return true;
+  }
+}
+
 /** A stable order of `items` by `path`; each item's object is given by `object`. */
 export function sortBy<T>(items: readonly T[], path: string, object: (item: T) => any): T[] {
   let query: JsonPath;

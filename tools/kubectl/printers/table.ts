@@ -57,7 +57,7 @@ export function tableLines(tables: readonly ServerTable[], options: TableOptions
       });
       const metadata = row.object?.metadata ?? {};
       if (options.withNamespace) cells.unshift(metadata.namespace ?? "");
-      for (const label of options.labelColumns ?? []) cells.push(metadata.labels?.[label] ?? "<none>");
+      for (const label of options.labelColumns ?? []) cells.push(metadata.labels?.[label] ?? "");
       if (options.showLabels) cells.push(labelText(metadata.labels));
       lines.push(cells.join("\t"));
     }

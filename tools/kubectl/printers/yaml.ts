@@ -30,16 +30,11 @@ interface Analysis {
 
 const INDICATOR_FIRST = new Set([..."#,[]{}&*!|>'\"%@`"]);
 
+/** As the library sees it, which knows no characters beyond the first plane: emoji are escaped. */
 function printable(c: string): boolean {
   const p = c.codePointAt(0) as number;
-  return (
-    p === 0x0a ||
-    (p >= 0x20 && p <= 0x7e) ||
-    p === 0x85 ||
-    (p >= 0xa0 && p <= 0xd7ff) ||
-    (p >= 0xe000 && p <= 0xfffd && p !== 0xfeff) ||
-    (p >= 0x10000 && p <= 0x10ffff)
-  );
+  if (p === 0x0a || p === 0x85) return true;
+  return (p >= 0x20 && p <= 0x7e) || (p >= 0xa0 && p <= 0xd7ff) || (p >= 0xe000 && p <= 0xfffd && p !== 0xfeff);
 }
 
 function isBreak(c: string | undefined): boolean {

@@ -9,13 +9,10 @@ import { dryRun, printOutcome, writeQuery } from "./writing.js";
 
 const COMMON: FlagSpecs = { ...OUTPUT, ...WRITING, "save-config": { type: "bool" } };
 
-function name(context: Context): string {
+function name(context: Context, words: string): string {
   if (context.args.length !== 1)
     throw usageError(
-      `exactly one NAME is required, got ${context.args.length}\nSee 'kubectl create ${context.flags.string("kind")} -h' for help and examples`.replace(
-        "create  -h",
-        "create -h",
-      ),
+      `exactly one NAME is required, got ${context.args.length}\nSee 'kubectl create ${words} -h' for help and examples`,
     );
   return context.args[0] as string;
 }
@@ -81,7 +78,7 @@ function container(image: string, command: string[]): any {
 }
 
 const deployment = async (context: Context) => {
-  const n = name(context);
+  const n = name(context, "deployment");
   const { flags } = context;
   const images = flags.list("image");
   if (images.length === 0) throw usageError('required flag(s) "image" not set');
@@ -127,7 +124,7 @@ function service(
   type: "ClusterIP" | "NodePort" | "LoadBalancer" | "ExternalName",
 ): (context: Context) => Promise<void> {
   return async (context) => {
-    const n = name(context);
+    const n = name(context, `service ${type.toLowerCase()}`);
     const list = ports(context);
     const clusterIP = context.flags.string("clusterip");
     if (type !== "ExternalName" && list.length === 0 && clusterIP !== "None")
@@ -151,7 +148,7 @@ function service(
 }
 
 const job = async (context: Context) => {
-  const n = name(context);
+  const n = name(context, "job");
   const { flags } = context;
   let spec: any;
   let owner: any;
@@ -190,7 +187,7 @@ const job = async (context: Context) => {
 };
 
 const cronJob = async (context: Context) => {
-  const n = name(context);
+  const n = name(context, "cronjob");
   const { flags } = context;
   for (const flag of ["image", "schedule"])
     if (!flags.string(flag)) throw usageError(`required flag(s) "${flag}" not set`);
@@ -267,7 +264,7 @@ function binding(kind: string): (context: Context) => Promise<void> {
     await send(context, {
       apiVersion: "rbac.authorization.k8s.io/v1",
       kind,
-      metadata: meta(name(context)),
+      metadata: meta(name(context, "rolebinding")),
       roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: cluster ? "ClusterRole" : "Role", name: cluster || role },
       subjects: subjects(context),
     });
@@ -284,14 +281,14 @@ const quota = async (context: Context) => {
   await send(context, {
     apiVersion: "v1",
     kind: "ResourceQuota",
-    metadata: meta(name(context)),
+    metadata: meta(name(context, "quota")),
     spec: { hard },
     status: {},
   });
 };
 
 const ingress = async (context: Context) => {
-  const n = name(context);
+  const n = name(context, "ingress");
   const list = context.flags.list("rule").map((text) => {
     const match = /^([^/=]*)(\/[^=]*)?=([^:,]+):([^,]+)(?:,tls(?:=(.*))?)?$/.exec(text);
     if (!match)
@@ -335,7 +332,7 @@ const secretGeneric = async (context: Context) => {
     apiVersion: "v1",
     data,
     kind: "Secret",
-    metadata: meta(name(context)),
+    metadata: meta(name(context, "secret generic")),
     ...(context.flags.string("type") ? { type: context.flags.string("type") } : {}),
   });
 };
@@ -365,7 +362,7 @@ const secretRegistry = async (context: Context) => {
     apiVersion: "v1",
     data: { ".dockerconfigjson": Buffer.from(JSON.stringify(config)).toString("base64") },
     kind: "Secret",
-    metadata: meta(name(context)),
+    metadata: meta(name(context, "secret docker-registry")),
     type: "kubernetes.io/dockerconfigjson",
   });
 };
@@ -376,7 +373,7 @@ const configMap = async (context: Context) => {
     apiVersion: "v1",
     ...(Object.keys(data).length > 0 ? { data } : {}),
     kind: "ConfigMap",
-    metadata: meta(name(context)),
+    metadata: meta(name(context, "configmap")),
   });
 };
 
@@ -399,7 +396,8 @@ const fromManifest: Verb = {
   async run(context) {
     if (context.flags.list("filename").length === 0)
       throw context.args.length > 0
-        ? new KubectlError(`error: unknown command "${context.args[0]}" for "kubectl create"`)
+        ? usageError(`Unexpected args: [${context.args.join(" ")}]
+See 'kubectl create -h' for help and examples`)
         : usageError("must specify one of -f and -k");
     await createFromManifest(context);
   },
@@ -434,12 +432,18 @@ export const createVerbs: readonly Verb[] = [
   ]),
   ...["namespace", "ns"].flatMap((w) =>
     generator([w], {}, async (context) =>
-      send(context, { apiVersion: "v1", kind: "Namespace", metadata: meta(name(context)), spec: {}, status: {} }),
+      send(context, {
+        apiVersion: "v1",
+        kind: "Namespace",
+        metadata: meta(name(context, "namespace")),
+        spec: {},
+        status: {},
+      }),
     ),
   ),
   ...["serviceaccount", "sa"].flatMap((w) =>
     generator([w], {}, async (context) =>
-      send(context, { apiVersion: "v1", kind: "ServiceAccount", metadata: meta(name(context)) }),
+      send(context, { apiVersion: "v1", kind: "ServiceAccount", metadata: meta(name(context, "serviceaccount")) }),
     ),
   ),
   ...generator(["job"], { image: { type: "string" }, from: { type: "string" } }, job),
@@ -450,7 +454,7 @@ export const createVerbs: readonly Verb[] = [
     send(context, {
       apiVersion: "rbac.authorization.k8s.io/v1",
       kind: "Role",
-      metadata: meta(name(context)),
+      metadata: meta(name(context, "role")),
       rules: rules(context),
     }),
   ),
@@ -458,7 +462,7 @@ export const createVerbs: readonly Verb[] = [
     send(context, {
       apiVersion: "rbac.authorization.k8s.io/v1",
       kind: "ClusterRole",
-      metadata: meta(name(context)),
+      metadata: meta(name(context, "clusterrole")),
       rules: rules(context),
     }),
   ),

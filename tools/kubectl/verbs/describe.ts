@@ -34,6 +34,7 @@ export const describe: Verb = {
         ? (await loadManifests(context)).map((m) => ({ resource: m.resource, name: m.object.metadata?.name }))
         : await selectTargets(context, context.args);
     const texts: string[] = [];
+    let tail = "";
     const errors: unknown[] = [];
     for (const target of targets) {
       const got = await fetchObjects(context, [target]);
@@ -42,10 +43,11 @@ export const describe: Verb = {
       if (error instanceof ApiError && error.notFound && target.name !== undefined) {
         found = await byPrefix(context, target);
         if (found.length === 0) errors.push(error);
+        else tail = "\n";
       } else if (error) errors.push(error);
       for (const { object } of found) texts.push(await describeObject(context, object));
     }
-    context.out(texts.join("\n\n"));
+    context.out(texts.join(tail || "\n\n") + tail);
     if (texts.length === 0 && errors.length === 0) {
       const scoped = !context.allNamespaces && targets.every((t) => t.resource.namespaced);
       context.err(scoped ? `No resources found in ${context.namespace} namespace.\n` : "No resources found\n");

@@ -81,9 +81,10 @@ function wrap(text: string, width: number): string[] {
   return out;
 }
 
-function description(schema: Schema, indent: string): string[] {
-  const text = String(schema.description ?? "<empty>").trim();
-  return wrap(text, 80 - indent.length).map((line) => indent + line);
+/** A description's lines; a text is followed by a line of blanks, as kubectl's template leaves it. */
+function paragraphs(texts: readonly (string | undefined)[], indent: string, none: string): string[] {
+  const lines = texts.filter((t): t is string => !!t).flatMap((text) => wrap(text.trim(), 80 - indent.length));
+  return lines.length === 0 ? [indent + none] : [...lines, ""].map((line) => indent + line);
 }
 
 function enumText(schema: Schema): string | undefined {
@@ -131,7 +132,10 @@ async function explainResource(
   for (const name of path) {
     const at = document.inner(schema);
     property = at.properties?.[name];
-    if (!property) throw usageError(`field "${name}" does not exist`);
+    if (!property) {
+      context.out(`${out.join("\n")}\n`);
+      throw usageError(`field "${name}" does not exist`);
+    }
     schema = property;
   }
   const full = document.resolve(property);
@@ -142,14 +146,21 @@ async function explainResource(
     out.push("");
   }
   const holder = document.inner(schema);
-  out.push("", "DESCRIPTION:", ...description(full, "    "));
-  if (holder !== full && holder.description && holder.description !== full.description)
-    out.push(...description(holder, "    "));
-  out.push("    ");
+  if (path.length > 0) out.push("");
+  out.push(
+    "DESCRIPTION:",
+    ...paragraphs(
+      full === holder
+        ? [full.description]
+        : [full.description, holder.description === full.description ? undefined : holder.description],
+      "    ",
+      "<empty>",
+    ),
+  );
   const names = Object.keys(holder.properties ?? {}).sort();
   if (names.length > 0) {
     out.push("FIELDS:");
-    if (recursive) out.push(...fieldTree(document, schema, "  ", []), "");
+    if (recursive) out.push(...fieldTree(document, schema, "  ", []));
     else
       for (const name of names) {
         const p = holder.properties[name];
@@ -158,10 +169,11 @@ async function explainResource(
         const resolved = document.resolve(p);
         const values = enumText(resolved);
         if (values) out.push(`  enum: ${values}`);
-        out.push(...description({ description: p.description ?? resolved.description }, "    "), "");
+        const lines = paragraphs([p.description ?? resolved.description], "    ", "<no description>");
+        out.push(...(lines.at(-1) === "    " ? lines.slice(0, -1) : lines), "");
       }
   }
-  return `${out.join("\n")}\n${names.length > 0 ? "" : "\n"}`;
+  return `${out.join("\n")}\n${names.length > 0 && !recursive ? "" : "\n"}`;
 }
 
 export const explain: Verb = {
@@ -185,7 +197,7 @@ export const explain: Verb = {
       resource = await context.discovery.find(parts.slice(0, n).join("."));
       path = parts.slice(n);
     }
-    if (!resource) throw usageError(`the server doesn't have a resource type "${parts[0]}"`);
+    if (!resource) throw new KubectlError(`the server doesn't have a resource type "${parts[0]}"`);
     const wanted = context.flags.string("api-version");
     if (wanted) {
       const other = (await context.discovery.resources()).find(

@@ -21,6 +21,13 @@ async function create(context: Context, apiVersion: string, kind: string, body: 
   printOutcome(context, resource, result, done);
 }
 
+/** Name and place of the new object; a client-side dry run shows it as it would be sent. */
+function place(context: Context, object: any): Record<string, unknown> {
+  const name = context.flags.string("name") || object.metadata.name;
+  if (dryRun(context) !== "client") return { name, namespace: object.metadata.namespace };
+  return { creationTimestamp: null, name, ...(context.namespaceGiven ? { namespace: context.namespace } : {}) };
+}
+
 function containerPorts(object: any): { port: number; protocol: string }[] {
   const list: any[] =
     object.kind === "Pod" ? (object.spec?.containers ?? []) : (object.spec?.template?.spec?.containers ?? []);
@@ -110,11 +117,7 @@ export const expose: Verb = {
         "v1",
         "Service",
         {
-          metadata: {
-            name: flags.string("name") || object.metadata.name,
-            namespace: object.metadata.namespace,
-            ...(labels ? { labels } : {}),
-          },
+          metadata: { ...place(context, object), ...(labels ? { labels } : {}) },
           spec: {
             ports,
             selector,
@@ -162,7 +165,7 @@ export const autoscale: Verb = {
         "autoscaling/v2",
         "HorizontalPodAutoscaler",
         {
-          metadata: { name: flags.string("name") || object.metadata.name, namespace: object.metadata.namespace },
+          metadata: place(context, object),
           spec: {
             scaleTargetRef: { apiVersion: object.apiVersion, kind: object.kind, name: object.metadata.name },
             maxReplicas: flags.int("max"),

@@ -1,11 +1,11 @@
 /** `kubectl get`. */
 import { kindPrefix, qualifiedName, type Resource, resourcePath } from "../client/discovery.js";
 import { loadManifests } from "../client/manifest.js";
-import { fetchObjects, pathOf, scopeOf, selectTargets, type Target } from "../client/select.js";
+import { fetchObjects, listError, pathOf, scopeOf, selectTargets, type Target } from "../client/select.js";
 import type { Context, Verb } from "../context.js";
 import { ApiError, KubectlError, usageError } from "../errors.js";
 import { listOf, objectPrinter, outputFormat } from "../printers/output.js";
-import { sortBy } from "../printers/sort.js";
+import { sortable as hasField, sortBy } from "../printers/sort.js";
 import {
   plainTable,
   printTabs,
@@ -92,19 +92,19 @@ async function printTables(context: Context, targets: Target[]): Promise<void> {
       else groups.push({ resource: target.resource, tables });
     } catch (error) {
       if (flags.bool("ignore-not-found") && error instanceof ApiError && error.notFound) continue;
-      errors.push(error);
+      errors.push(target.name === undefined ? listError(context, target.resource, error) : error);
     }
   }
   const sort = flags.string("sort-by");
   if (sort)
     for (const group of groups) {
-      const rows = sortBy(
-        group.tables.flatMap((t) => t.rows),
-        sort,
-        (row) => row.object,
-      );
       const first = group.tables[0];
-      if (first) group.tables = [{ ...first, rows }];
+      const rows = group.tables.flatMap((t) => t.rows);
+      // A table whose rows all lack the field is not shown; kubectl says that it found nothing.
+      if (first)
+        group.tables = [
+          { ...first, rows: hasField(rows, sort, (row) => row.object) ? sortBy(rows, sort, (row) => row.object) : [] },
+        ];
     }
   const kinds = new Set(groups.map((g) => qualifiedName(g.resource)));
   const printed = printGroups(

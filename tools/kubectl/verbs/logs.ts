@@ -63,7 +63,7 @@ async function podsOf(context: Context, resource: Resource, name: string): Promi
         : undefined;
   if (!selector)
     throw usageError(
-      `cannot get the logs from *${resource.group || resource.version}.${resource.kind}: selector for *${resource.kind} not found`,
+      `cannot get the logs from *${resource.version}.${resource.kind}: selector for *${resource.version}.${resource.kind} not implemented`,
     );
   const pods = (await context.discovery.resolve("pods")) as Resource;
   const list = await listObjects(
@@ -122,11 +122,11 @@ export const logs: Verb = {
   async run(context) {
     const { flags, args } = context;
     const selector = flags.string("selector");
-    if (args.length === 0 && selector === "")
+    if ((args.length === 0 && selector === "") || args.length > 2)
       throw usageError(
         "expected 'logs [-f] [-p] (POD | TYPE/NAME) [-c CONTAINER]'.\nPOD or TYPE/NAME is a required argument for the logs command\nSee 'kubectl logs -h' for help and examples",
       );
-    if (args.length > 2 || (args.length === 2 && selector !== "") || (args.length === 1 && selector !== ""))
+    if ((args.length === 2 && selector !== "") || (args.length === 1 && selector !== ""))
       throw usageError("only a selector (-l) or a POD name is allowed\nSee 'kubectl logs -h' for help and examples");
     if (args.length === 2) flags.set("container", args[1] as string);
     let sources: Source[];

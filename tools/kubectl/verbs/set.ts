@@ -181,12 +181,10 @@ const env: Verb = {
       const { spec } = podSpec(item);
       const pattern = flags.string("containers");
       if (flags.bool("list")) {
-        for (const field of ["initContainers", "containers"] as const)
+        for (const field of BOTH)
           for (const c of spec[field] ?? []) {
             if (!matches(pattern, c.name)) continue;
-            context.out(
-              `# ${item.object.kind} ${item.object.metadata.name}, ${field === "containers" ? "container" : "init container"} ${c.name}\n`,
-            );
+            context.out(`# ${item.object.kind} ${item.object.metadata.name}, container ${c.name}\n`);
             for (const e of c.env ?? []) context.out(`${envText(e)}\n`);
           }
         return;

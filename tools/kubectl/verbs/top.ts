@@ -1,7 +1,8 @@
 /** `kubectl top pods` and `kubectl top nodes`. */
+import { resourcePath } from "../client/discovery.js";
 import { listObjects, scopeOf } from "../client/select.js";
 import type { Context, Verb } from "../context.js";
-import { KubectlError, usageError } from "../errors.js";
+import { usageError } from "../errors.js";
 import { parseQuantity } from "../printers/quantity.js";
 import { printTabs } from "../printers/table.js";
 import { ALL_NAMESPACES, SELECTOR } from "./flag-sets.js";
@@ -23,14 +24,9 @@ async function metrics(context: Context, name: "pods" | "nodes", wanted: string 
   const all = await context.discovery.resources();
   const resource = all.find((r) => r.group === "metrics.k8s.io" && r.name === name);
   if (!resource) throw usageError("Metrics API not available");
-  const list = await listObjects(context, resource, {}, scopeOf(context, resource));
-  if (wanted === undefined) return list;
-  const found = list.filter((item) => item.metadata.name === wanted);
-  if (found.length === 0)
-    throw new KubectlError(
-      `Error from server (NotFound): ${name === "pods" ? `podmetrics.metrics.k8s.io "${context.namespace}/${wanted}"` : `nodemetrics.metrics.k8s.io "${wanted}"`} not found`,
-    );
-  return found;
+  const scope = scopeOf(context, resource);
+  if (wanted === undefined) return listObjects(context, resource, {}, scope);
+  return [await context.client.json({ path: resourcePath(resource, scope, wanted) })];
 }
 
 function order<T extends { name: string; use: Use }>(rows: T[], by: string): T[] {

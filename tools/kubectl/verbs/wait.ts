@@ -72,7 +72,7 @@ export const wait: Verb = {
   async run(context) {
     const { flags } = context;
     const conditions = flags.list("for").map(conditionOf);
-    if (conditions.length === 0) throw usageError("--for must be specified");
+    if (conditions.length === 0) throw usageError('unrecognized condition: ""');
     const timeout = flags.duration("timeout");
     const limit = timeout < 0 ? 600 : timeout;
     let waited = 0;
