@@ -16,7 +16,7 @@ import {
   selectStreams,
 } from "../telemetry/logql/index.js";
 import type { LogStore } from "../telemetry/logs.js";
-import { RegexError } from "../telemetry/regex.js";
+import { Re2Error } from "../telemetry/re2.js";
 import { minePatterns } from "./loki-patterns.js";
 import { type Face, requireToken, type ServeOptions, serveApp } from "./serve.js";
 
@@ -49,7 +49,7 @@ export function lokiApp({ logs, clock, token }: Omit<LokiOptions, "port" | "host
       error instanceof BadRequest ||
       error instanceof LogQLParseError ||
       error instanceof LogQLEvaluationError ||
-      error instanceof RegexError;
+      error instanceof Re2Error;
     return context.text(known ? error.message : `internal error: ${error.message}`, known ? 400 : 500);
   });
   app.notFound((context) => context.text("404 page not found\n", 404));

@@ -50,6 +50,7 @@ export function kubeletExporter(
       const target = { job: "kubelet", metrics_path: "/metrics", instance: `${node.address}:10250`, node: node.name };
       const series = (name: string, labels: Record<string, string> = {}) =>
         store.series({ __name__: name, ...target, ...labels });
+      const cadvisor = (name: string) => store.series({ __name__: name, ...target, metrics_path: "/metrics/cadvisor" });
       const version = node.object.status?.nodeInfo?.kubeletVersion ?? "v1.34.2";
       let histograms = relists.get(node.name);
       if (histograms === undefined) {
@@ -72,6 +73,8 @@ export function kubeletExporter(
         pods: series("kubelet_running_pods"),
         containers: series("kubelet_running_containers", { container_state: "running" }),
         constant: [
+          { series: cadvisor("machine_cpu_cores"), value: node.cpus },
+          { series: cadvisor("machine_memory_bytes"), value: node.memoryBytes },
           { series: series("kubelet_certificate_manager_client_ttl_seconds"), value: CERTIFICATE_SECONDS },
           { series: series("kubelet_certificate_manager_server_ttl_seconds"), value: CERTIFICATE_SECONDS },
           { series: series("kubelet_certificate_manager_client_expiration_renew_errors"), value: 0 },

@@ -15,6 +15,10 @@ const SYSTEM_SHARE = 0.25;
 const IOWAIT_SHARE = 0.002;
 const DISK_BYTES = 100 * 2 ** 30;
 const DISK_USED_SHARE = 0.35;
+const PACKET_BYTES = 600;
+/** Logs and images, mostly. */
+const DISK_READ_PER_CPU_SECOND = 20_000;
+const DISK_WRITTEN_PER_CPU_SECOND = 60_000;
 const MODES = ["idle", "iowait", "system", "user"] as const;
 
 interface NodeState {
@@ -27,6 +31,10 @@ interface NodeState {
   time: Series;
   received: Series;
   sent: Series;
+  receivedPackets: Series;
+  sentPackets: Series;
+  /** Seconds that the disk was busy, bytes that went to it, pages that had to be read from it. */
+  disk: { busy: Series; read: Series; written: Series; faults: Series };
 }
 
 interface Counters {
@@ -116,6 +124,13 @@ function emitNode(
   for (const [i, series] of state.load.entries()) emit(series, Math.round(counter.load[i]! * 100) / 100);
   emit(state.received, Math.floor(counter.received));
   emit(state.sent, Math.floor(counter.sent));
+  emit(state.receivedPackets, Math.floor(counter.received / PACKET_BYTES));
+  emit(state.sentPackets, Math.floor(counter.sent / PACKET_BYTES));
+  const worked = counter.seconds.system + counter.seconds.user;
+  emit(state.disk.busy, counter.seconds.iowait);
+  emit(state.disk.read, Math.floor(worked * DISK_READ_PER_CPU_SECOND));
+  emit(state.disk.written, Math.floor(worked * DISK_WRITTEN_PER_CPU_SECOND));
+  emit(state.disk.faults, Math.floor(worked / 10));
   emit(state.time, nowMs / 1000);
   for (const { series, value } of state.fixed) emit(series, value);
 }
@@ -168,5 +183,13 @@ function nodeSeries(store: MetricStore, node: NodeTarget, nowMs: number): NodeSt
     time: series("node_time_seconds"),
     received: series("node_network_receive_bytes_total", { device: "eth0" }),
     sent: series("node_network_transmit_bytes_total", { device: "eth0" }),
+    receivedPackets: series("node_network_receive_packets_total", { device: "eth0" }),
+    sentPackets: series("node_network_transmit_packets_total", { device: "eth0" }),
+    disk: {
+      busy: series("node_disk_io_time_seconds_total", { device: "vda" }),
+      read: series("node_disk_read_bytes_total", { device: "vda" }),
+      written: series("node_disk_written_bytes_total", { device: "vda" }),
+      faults: series("node_vmstat_pgmajfault"),
+    },
   };
 }

@@ -1,6 +1,6 @@
 /** Metric queries: the tree of aggregations and operations over range aggregations. */
 import type { LogStore } from "../logs.js";
-import { goRegex } from "../regex.js";
+import { compileRe2, expand } from "../re2.js";
 import { aggregate } from "./aggregate.js";
 import type { MetricExpr } from "./ast.js";
 import { evaluateBinary } from "./binary.js";
@@ -60,16 +60,13 @@ function needsOf(expr: Extract<MetricExpr, { type: "aggregate" }>, outer: LabelN
 }
 
 function labelReplace(expr: Extract<MetricExpr, { type: "labelReplace" }>, input: VectorSeries[]): VectorSeries[] {
-  const pattern = goRegex(expr.pattern, { anchored: true });
+  const pattern = compileRe2(expr.pattern, { anchored: true });
   const seen = new Set<string>();
   return input.map(({ labels, points }) => {
     const match = pattern.exec(labels[expr.src] ?? "");
     let replaced = labels;
-    if (match !== null) {
-      const value = expr.replacement.replace(/\$\{(\w+)\}|\$(\w+)/g, (_all, braced?: string, bare?: string) => {
-        const name = braced ?? bare!;
-        return (/^\d+$/.test(name) ? match[Number(name)] : match.groups?.[name]) ?? "";
-      });
+    if (match !== undefined) {
+      const value = expand(expr.replacement, match);
       replaced = { ...labels };
       if (value === "") delete replaced[expr.dst];
       else replaced[expr.dst] = value;

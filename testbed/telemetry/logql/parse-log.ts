@@ -1,6 +1,6 @@
 /** The log part of the grammar: selector and pipeline. */
 
-import { goRegex, RegexError } from "../regex.js";
+import { compileRe2, Re2Error } from "../re2.js";
 import type { LabelAssignment, LabelFilter, LineFilterOp, LogExpr, NumberOp, Stage, StreamMatcher } from "./ast.js";
 import type { Cursor } from "./cursor.js";
 import { LogQLParseError } from "./errors.js";
@@ -44,7 +44,7 @@ export function parseSelector(cursor: Cursor): StreamMatcher[] {
 export function checkSelector(matchers: readonly StreamMatcher[]): void {
   const selective = matchers.some((matcher) => {
     if (matcher.op === "=") return matcher.value !== "";
-    if (matcher.op === "=~") return !goRegex(matcher.value, { anchored: true, dotAll: true }).test("");
+    if (matcher.op === "=~") return !compileRe2(matcher.value, { anchored: true, dotAll: true }).test("");
     return false;
   });
   if (!selective) {
@@ -63,9 +63,9 @@ function checkRegexp(cursor: Cursor, matcher: StreamMatcher): void {
 function checkPattern(cursor: Cursor, pattern: string, options?: { anchored?: boolean }): void {
   const token = cursor.peek(-1);
   try {
-    goRegex(pattern, options);
+    compileRe2(pattern, options);
   } catch (error) {
-    if (error instanceof RegexError) cursor.failWith(error.message, token);
+    if (error instanceof Re2Error) cursor.failWith(error.message, token);
     throw error;
   }
 }
@@ -122,11 +122,6 @@ function parseIp(cursor: Cursor): string {
   return range;
 }
 
-/** Names of the capture groups, in order. */
-function groupNames(pattern: string): string[] {
-  return [...pattern.matchAll(/\(\?P?<([A-Za-z_]\w*)>/g)].map((match) => match[1]!);
-}
-
 function parseStage(cursor: Cursor): Stage {
   const token = cursor.token;
   switch (token.kind) {
@@ -137,7 +132,7 @@ function parseStage(cursor: Cursor): Stage {
       cursor.next();
       const pattern = cursor.expect("STRING").text;
       checkPattern(cursor, pattern);
-      if (groupNames(pattern).length === 0)
+      if (compileRe2(pattern).names.length === 0)
         cursor.failWith("at least one named capture must be supplied", cursor.peek(-1));
       return { type: "regexp", pattern };
     }

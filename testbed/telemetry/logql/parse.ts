@@ -1,6 +1,6 @@
 /** LogQL's parser: text to syntax tree. The log part stands in parse-log.ts. */
 
-import { goRegex } from "../regex.js";
+import { compileRe2 } from "../re2.js";
 import type {
   BinaryExpr,
   BinaryOp,
@@ -235,7 +235,7 @@ function parseLabelReplace(cursor: Cursor): MetricExpr {
   cursor.expect(")");
   const [dst, replacement, src, pattern] = texts as [string, string, string, string];
   try {
-    goRegex(pattern, { anchored: true });
+    compileRe2(pattern, { anchored: true });
   } catch {
     cursor.failWith(`invalid regex in label_replace: ${pattern}`, token);
   }

@@ -153,4 +153,19 @@ describe("any text", () => {
     }
     expect(outcome(`${"(".repeat(50)}1${")".repeat(50)}${" + 1".repeat(500)}`)).toBe("answered");
   });
+
+  it("with a pattern that would make a backtracking engine run for ever is answered", () => {
+    const long = createLogStore();
+    long.append({ app: "a", pod: "a".repeat(60) }, { timeMs: 0, line: `${"a".repeat(500)}!` });
+    const ask = (query: string) =>
+      queryRange(long, query, { startMs: 0, endMs: 1, stepMs: 1, limit: 1, direction: "backward" });
+    const started = performance.now();
+    for (const pattern of ["(a+)+$", "(a|aa)+$", "(.*)*x"]) {
+      ask(`{app="a"} |~ "${pattern}"`);
+      ask(`{app="a", pod=~"${pattern}b"}`);
+      ask(`{app="a"} | regexp "(?P<n>${pattern})" | n=~"${pattern}"`);
+      ask(`{app="a"} | line_format \`{{ regexReplaceAll "${pattern}" __line__ "" }}\``);
+    }
+    expect(performance.now() - started).toBeLessThan(5000);
+  });
 });

@@ -1,6 +1,6 @@
 /** Stages that keep or drop lines: line filters and label filters. */
 
-import { goRegex } from "../../regex.js";
+import { compileRe2 } from "../../re2.js";
 import type { LabelFilter, LineFilterOperand, NumberOp, Stage, StreamMatcher } from "../ast.js";
 import { parseBytes, parseDuration, parseNumber } from "../units.js";
 import { compileIpRange, findIps } from "./ip.js";
@@ -22,7 +22,7 @@ function lineTest(kind: "text" | "regexp" | "pattern", operand: LineFilterOperan
   }
   if (kind === "text") return (text) => text.includes(operand.value);
   if (kind === "pattern") return compilePatternFilter(operand.value);
-  const expression = goRegex(operand.value);
+  const expression = compileRe2(operand.value);
   return (text) => expression.test(text);
 }
 
@@ -30,7 +30,7 @@ function lineTest(kind: "text" | "regexp" | "pattern", operand: LineFilterOperan
 export function compileMatcher(matcher: Pick<StreamMatcher, "op" | "value">): (value: string | undefined) => boolean {
   if (matcher.op === "=") return (value) => (value ?? "") === matcher.value;
   if (matcher.op === "!=") return (value) => (value ?? "") !== matcher.value;
-  const expression = goRegex(matcher.value, { anchored: true, dotAll: true });
+  const expression = compileRe2(matcher.value, { anchored: true, dotAll: true });
   return matcher.op === "=~" ? (value) => expression.test(value ?? "") : (value) => !expression.test(value ?? "");
 }
 

@@ -1,5 +1,6 @@
 /** One log line on its way through a pipeline: its text, and its labels by where they came from. */
 import type { LogEntry, StreamLabels } from "../../logs.js";
+import { compileRe2, type Re2 } from "../../re2.js";
 import { detectLevel } from "./level.js";
 
 export const ERROR_LABEL = "__error__";
@@ -19,6 +20,18 @@ export class LineContext {
   #metadata: Record<string, string> = {};
   /** Labels that stages set; undefined for those that they dropped. */
   #changes = new Map<string, string | undefined>();
+  #patterns = new Map<string, Re2>();
+
+  /** A pattern that a template names, compiled once a query. */
+  pattern(source: string): Re2 {
+    let compiled = this.#patterns.get(source);
+    if (compiled === undefined) {
+      if (this.#patterns.size > 100) this.#patterns.clear();
+      compiled = compileRe2(source);
+      this.#patterns.set(source, compiled);
+    }
+    return compiled;
+  }
 
   reset(stream: StreamLabels, entry: LogEntry): void {
     this.#stream = stream;

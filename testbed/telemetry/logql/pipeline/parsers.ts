@@ -1,6 +1,6 @@
 /** Parser stages: json, logfmt, regexp, pattern, unpack. Each turns the line's text into labels. */
 
-import { goRegex } from "../../regex.js";
+import { compileRe2 } from "../../re2.js";
 import type { Stage } from "../ast.js";
 import type { LineContext, LineStage } from "./line.js";
 import { compilePattern } from "./pattern.js";
@@ -142,11 +142,11 @@ function unquote(quoted: string): string {
 }
 
 export function regexpStage(pattern: string): LineStage {
-  const expression = goRegex(pattern);
+  const expression = compileRe2(pattern);
   return (line) => {
-    const groups = expression.exec(line.text)?.groups;
-    if (groups === undefined) return true;
-    for (const [name, value] of Object.entries(groups)) if (value !== undefined) line.extract(name, value);
+    const match = expression.exec(line.text);
+    if (match === undefined) return true;
+    for (const [name, value] of Object.entries(match.named)) if (value !== undefined) line.extract(name, value);
     return true;
   };
 }

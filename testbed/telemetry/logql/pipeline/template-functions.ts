@@ -1,5 +1,4 @@
 /** Functions of line_format and label_format templates. */
-import { goRegex } from "../../regex.js";
 import { parseBytes, parseDuration } from "../units.js";
 import type { LineContext } from "./line.js";
 
@@ -16,13 +15,6 @@ const whole = (value: TemplateValue): number => Math.trunc(number(value));
 const truthy = (value: TemplateValue): boolean => value !== undefined && value !== "" && value !== 0 && value !== false;
 const title = (value: string): string =>
   value.replace(/(^|\s)(\S)/g, (_all, gap: string, first: string) => gap + first.toUpperCase());
-
-/** Go's replacement syntax (`${1}`, `$name`) in JavaScript's. */
-const replacement = (value: TemplateValue): string =>
-  text(value).replace(/\$\{(\w+)\}|\$(\w+)/g, (_all, braced?: string, bare?: string) => {
-    const name = braced ?? bare!;
-    return /^\d+$/.test(name) ? `$${name}` : `$<${name}>`;
-  });
 
 function compare(a: TemplateValue, b: TemplateValue): number {
   if (typeof a === "number" || typeof b === "number") return number(a) - number(b);
@@ -149,11 +141,10 @@ export const TEMPLATE_FUNCTIONS: Readonly<Record<string, TemplateFunction>> = {
   contains: subjectLast((value, part) => value.includes(text(part))),
   hasPrefix: subjectLast((value, part) => value.startsWith(text(part))),
   hasSuffix: subjectLast((value, part) => value.endsWith(text(part))),
-  regexReplaceAll: ([pattern, value, to]) =>
-    text(value).replace(goRegex(text(pattern), { flags: "g" }), replacement(to)),
-  regexReplaceAllLiteral: ([pattern, value, to]) =>
-    text(value).replace(goRegex(text(pattern), { flags: "g" }), () => text(to)),
-  count: subjectLast((value, pattern) => value.match(goRegex(text(pattern), { flags: "g" }))?.length ?? 0),
+  regexReplaceAll: ([pattern, value, to], line) => line.pattern(text(pattern)).replaceAll(text(value), text(to)),
+  regexReplaceAllLiteral: ([pattern, value, to], line) =>
+    line.pattern(text(pattern)).replaceLiteral(text(value), text(to)),
+  count: ([pattern, value], line) => line.pattern(text(pattern)).count(text(value)),
   urlencode: ([value]) => encodeURIComponent(text(value)).replaceAll("%20", "+"),
   urldecode: ([value]) => decodeURIComponent(text(value).replaceAll("+", " ")),
   b64enc: ([value]) => Buffer.from(text(value)).toString("base64"),
