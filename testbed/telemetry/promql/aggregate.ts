@@ -5,7 +5,7 @@ import { warn } from "./context.js";
 import { PromqlExecutionError } from "./errors.js";
 import { formatNumber } from "./format.js";
 import { Metric, onlyLabels, withoutLabels } from "./metric.js";
-import { compareNumbers, Mean, quantileOf, Sum, Variance, Vector } from "./vector.js";
+import { compareNumbers, Mean, PlainVariance, quantileOf, Sum, Vector } from "./vector.js";
 
 interface Group {
   metric: Metric;
@@ -23,9 +23,9 @@ interface Accumulator {
 const ACCUMULATORS: Record<string, () => Accumulator> = {
   sum: () => new Sum(),
   avg: () => new Mean(),
-  stdvar: () => new Variance(),
+  stdvar: () => new PlainVariance(),
   stddev() {
-    const variance = new Variance();
+    const variance = new PlainVariance();
     return {
       reset: () => variance.reset(),
       add: (value) => variance.add(value),
@@ -296,6 +296,8 @@ function compileCountValues(compiler: Compiler, node: Aggregation): VectorNode {
   const input = compiler.vector(node.expr);
   const groupOf = createGroups<Group>(node, (metric) => ({ metric, round: 0, dropName: false }));
   const results = new Map<Group, Map<number, Metric>>();
+  /** Groups that differ in the label itself become one. */
+  const byKey = new Map<string, Metric>();
   const out = new Vector();
   return (t) => {
     const vector = input(t);
@@ -310,7 +312,9 @@ function compileCountValues(compiler: Compiler, node: Aggregation): VectorNode {
       }
       let metric = metrics.get(value);
       if (metric === undefined) {
-        metric = new Metric({ ...group.metric.labels, [label]: formatNumber(value) });
+        const candidate = new Metric({ ...group.metric.labels, [label]: formatNumber(value) });
+        metric = byKey.get(candidate.key) ?? candidate;
+        byKey.set(candidate.key, metric);
         metrics.set(value, metric);
       }
       counts.set(metric, (counts.get(metric) ?? 0) + 1);

@@ -66,6 +66,7 @@ function matchedLabels(metric: Metric, matching: VectorMatching) {
 }
 
 function compileSet(compiler: Compiler, node: Binary): VectorNode {
+  const { context } = compiler;
   const leftNode = compiler.vector(node.left);
   const rightNode = compiler.vector(node.right);
   const grouper = createGrouper(node.matching!);
@@ -75,7 +76,7 @@ function compileSet(compiler: Compiler, node: Binary): VectorNode {
   return (t) => {
     const left = leftNode(t);
     out.length = 0;
-    if (left.length === 0 && op !== "or") return out;
+    if (left.length === 0 && op !== "or" && context.notes === undefined) return out;
     const right = rightNode(t);
     groups.clear();
     if (op === "or") {
@@ -99,6 +100,7 @@ function compileSet(compiler: Compiler, node: Binary): VectorNode {
 }
 
 function compileVectors(compiler: Compiler, node: Binary): VectorNode {
+  const { context } = compiler;
   const { op, bool } = node;
   const matching = node.matching!;
   const leftNode = compiler.vector(node.left);
@@ -156,9 +158,11 @@ function compileVectors(compiler: Compiler, node: Binary): VectorNode {
   return (t) => {
     out.length = 0;
     const left = leftNode(t);
-    if (left.length === 0 && !canFill) return out;
+    // Prometheus evaluates both sides, for their errors too, before it finds that nothing can match. Rules, whose
+    // remarks nobody reads, save the second one.
+    if (left.length === 0 && !canFill && context.notes === undefined) return out;
     const right = rightNode(t);
-    if (right.length === 0 && !canFill) return out;
+    if ((left.length === 0 || right.length === 0) && !canFill) return out;
     current++;
     const many = swapped ? right : left;
     const one = swapped ? left : right;

@@ -232,8 +232,9 @@ function createParser(query: string, options: ParseOptions) {
     if (word === "inf" || word === "nan") {
       return { kind: "number", position: span(token), value: word === "inf" ? Number.POSITIVE_INFINITY : Number.NaN };
     }
-    if (["by", "without", "on", "ignoring", "group_left", "group_right", "bool", "offset"].includes(word)) {
-      if (!isOperator("{")) fail(`unexpected <${word}>`, token.start);
+    // The other keywords may be names of metrics.
+    if (["atan2", "bool", "group_left", "group_right", "ignoring", "on"].includes(word)) {
+      fail(`unexpected <${word}> in expression`, token.start);
     }
     return selector(token.text, token.start);
   }

@@ -115,7 +115,31 @@ export class Mean {
   }
 }
 
-/** Variance after Welford, compensated. */
+/** Variance after Welford; the aggregations' one, which Prometheus does not compensate. */
+export class PlainVariance {
+  #count = 0;
+  #mean = 0;
+  #squares = 0;
+
+  reset(): void {
+    this.#count = 0;
+    this.#mean = 0;
+    this.#squares = 0;
+  }
+
+  add(value: number): void {
+    this.#count++;
+    const delta = value - this.#mean;
+    this.#mean += delta / this.#count;
+    this.#squares += delta * (value - this.#mean);
+  }
+
+  get value(): number {
+    return this.#squares / this.#count;
+  }
+}
+
+/** Variance after Welford, compensated; that of a range. */
 export class Variance {
   count = 0;
   readonly #mean = new Sum();

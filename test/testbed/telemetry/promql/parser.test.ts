@@ -49,6 +49,8 @@ describe("precedence", () => {
     ["sum by (x) (a) / on (x) group_left sum(b)", "(sum(a) / sum(b))"],
     ["sum(a) by (x)", "sum(a)"],
     ["sum", "sum"],
+    ["and + unless", "(and + unless)"],
+    ["offset", "offset"],
     ["topk(3, rate(a[5m]))", "topk(3, rate(a[]))"],
     ["max_over_time(rate(a[5m])[1h:30s])", "max_over_time(rate(a[])[:])"],
     ["5m", "300"],
@@ -93,6 +95,8 @@ describe("errors say where and what", () => {
     [`${"-".repeat(5000)}a`, "nested too deeply"],
     [`a[${"(".repeat(5000)}5m${")".repeat(5000)}]`, "nested too deeply"],
     ["a </ 2", "native histograms, which are not supported"],
+    ["a * on (x) group_right (b) atan2 - 2", "unexpected <atan2>"],
+    ["on", "unexpected <on>"],
     ["a $ b", "unexpected character: '$'"],
   ])("%s", (query, message) => {
     if (message === undefined) return void expect(() => parse(query)).not.toThrow();
