@@ -36,7 +36,8 @@ const entrySchema = z
       .object({ input: z.number().min(0), output: z.number().min(0), cached: z.number().min(0).optional() })
       .strict()
       .optional(),
-    timeout_seconds: z.number().positive().optional(),
+    /** Node gives up on an answer that does not begin within 300 s; a streamed one begins at once. */
+    timeout_seconds: z.number().positive().max(300, "at most 300; slower models need streaming: true").optional(),
     retries: z.number().int().min(0).optional(),
     /** Ask for a streamed answer: for servers and proxies that cut long silences. */
     streaming: z.boolean().optional(),

@@ -40,6 +40,21 @@ export interface OllamaCallOptions extends BaseChatModelCallOptions {
  */
 const DEFAULT_NUM_CTX = 32_768;
 
+/** Tokens kept free for the answer where its length is not bounded. */
+const ROOM_FOR_ANSWER = 1024;
+/** Characters of a token, low enough to err on the safe side with logs and JSON. */
+const CHARACTERS_PER_TOKEN = 3;
+
+/** Ollama drops what does not fit without a word; an error lets the caller choose what to leave out. */
+function checkLength(messages: readonly BaseMessage[], room: number): void {
+  const tokens = messages.reduce((sum, message) => sum + message.text.length, 0) / CHARACTERS_PER_TOKEN;
+  if (tokens <= room) return;
+  throw new ModelError(
+    `the conversation has about ${Math.round(tokens)} tokens, more than the context of ${room} leaves room for; a larger num_ctx helps`,
+    { kind: "context-overflow" },
+  );
+}
+
 export class ChatOllama extends BaseChatModel<OllamaCallOptions> {
   readonly settings: OllamaSettings;
 
@@ -132,6 +147,8 @@ export class ChatOllama extends BaseChatModel<OllamaCallOptions> {
 
   #request(messages: BaseMessage[], options: this["ParsedCallOptions"]): ChatRequest {
     const p = this.settings.parameters;
+    const numCtx = p.num_ctx ?? DEFAULT_NUM_CTX;
+    checkLength(messages, numCtx - (p.max_tokens ?? ROOM_FOR_ANSWER));
     const format = options.format ?? formatOf(options.response_format);
     return {
       model: this.settings.model,
@@ -140,7 +157,7 @@ export class ChatOllama extends BaseChatModel<OllamaCallOptions> {
       ...(format === undefined ? {} : { format }),
       ...(p.think === undefined ? {} : { think: p.think as boolean | "low" | "medium" | "high" }),
       options: {
-        num_ctx: p.num_ctx ?? DEFAULT_NUM_CTX,
+        num_ctx: numCtx,
         ...(p.temperature === undefined ? {} : { temperature: p.temperature }),
         ...(p.seed === undefined ? {} : { seed: p.seed }),
         ...(p.top_p === undefined ? {} : { top_p: p.top_p }),

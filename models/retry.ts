@@ -7,7 +7,7 @@ import { kindOfStatus, ModelError } from "./errors.js";
 export interface RetryOptions {
   /** Retries after the first request. */
   retries: number;
-  /** Seconds for one request, its answer included; a streamed answer only has to begin in time. */
+  /** Seconds for one request, its answer included; in a streamed answer, for each wait for its next piece. */
   timeoutSeconds: number;
   /** First pause; each further one is twice as long, up to 30 s, times a random factor in [0.75, 1.25]. */
   backoffSeconds: number;
@@ -67,7 +67,7 @@ async function request(
   try {
     const signal = outer === undefined ? timeout.signal : AbortSignal.any([outer, timeout.signal]);
     const response = await fetch(input, { ...init, signal });
-    if (response.ok && isStream(response)) return response;
+    if (response.ok && isStream(response)) return watched(response, where, timeoutSeconds);
     const body = await response.arrayBuffer();
     if (response.ok) return new Response(body, { status: response.status, headers: plainHeaders(response.headers) });
     const message = `${where} answered ${response.status}: ${reason(Buffer.from(body).toString("utf8"), response)}`;
@@ -86,6 +86,28 @@ async function request(
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** A streamed response that fails when nothing comes for `seconds`. It is not tried again: part of it has been read. */
+function watched(response: Response, where: string, seconds: number): Response {
+  if (response.body === null) return response;
+  let timer: NodeJS.Timeout | undefined;
+  const watch = new TransformStream<Uint8Array, Uint8Array>({
+    start: (controller) => {
+      const fail = () =>
+        controller.error(new ModelError(`${where} went silent for ${seconds} s in its answer`, { kind: "timeout" }));
+      timer = setTimeout(fail, seconds * 1000);
+    },
+    transform: (chunk, controller) => {
+      timer?.refresh();
+      controller.enqueue(chunk);
+    },
+    flush: () => clearTimeout(timer),
+  });
+  const body = response.body.pipeThrough(watch);
+  // The reader may leave early; the timer must not outlive it.
+  timer?.unref();
+  return new Response(body, { status: response.status, headers: plainHeaders(response.headers) });
 }
 
 function isStream(response: Response): boolean {

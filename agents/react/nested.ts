@@ -2,7 +2,7 @@
 import { type BaseMessage, HumanMessage } from "@langchain/core/messages";
 import { toModelError } from "../../models/index.js";
 import type { RenderedPrompt } from "../../prompts/index.js";
-import type { QuerySteps, ToolContext } from "../../tools/index.js";
+import { type QuerySteps, type ToolContext, ToolFailure } from "../../tools/index.js";
 import { runReflexively } from "../reflexion/index.js";
 import type { TaskRun } from "./task-run.js";
 import { addTokens, tokensOf } from "./usage.js";
@@ -58,7 +58,13 @@ async function converse(
   try {
     answer = await run.context.model.invoke(messages, { signal: run.signal });
   } catch (error) {
-    if (!run.signal.aborted) run.failure = toModelError(error);
+    if (run.signal.aborted) throw error;
+    const failure = toModelError(error);
+    // One question that is too long is no reason to end the trial.
+    if (failure.kind === "context-overflow") {
+      throw new ToolFailure("the text is too long for the model that was to read it; ask for less");
+    }
+    run.failure = failure;
     throw error;
   }
   const tokens = tokensOf(answer);

@@ -188,6 +188,15 @@ describe("Ollama", () => {
     }
   });
 
+  it("does not let Ollama drop the beginning of a conversation that is too long", async () => {
+    server = await serve((_, response) => json(response, { ...done, message: { role: "assistant", content: "x" } }));
+    const chat = await open(server.url, { parameters: { num_ctx: 2048 } });
+    const error = await chat.invoke("y".repeat(4000)).catch(toModelError);
+    expect(error).toMatchObject({ kind: "context-overflow" });
+    expect(server.requests).toHaveLength(0);
+    await chat.invoke("y".repeat(2000));
+  });
+
   it("nothing at the address is a typed error", async () => {
     const chat = await open(await closedPort());
     expect(await chat.invoke("hi").catch(toModelError)).toMatchObject({ kind: "unreachable", attempts: 2 });

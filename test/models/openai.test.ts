@@ -225,6 +225,21 @@ describe("retries", () => {
     expect(server.requests).toHaveLength(2);
   });
 
+  it("a stream that goes silent is given up", async () => {
+    server = await serve((_, response) => {
+      response.writeHead(200, { "content-type": "text/event-stream" });
+      response.write(`data: ${JSON.stringify({ id: "c", choices: [{ index: 0, delta: { content: "one" } }] })}\n\n`);
+    });
+    const { chat } = await open(server.url, { retry: { timeoutSeconds: 0.1, sleep: async () => undefined } });
+    const read = async () => {
+      for await (const _ of await chat.stream("hi")) {
+        // Only the end matters.
+      }
+    };
+    expect(await failure(read)).toMatchObject({ kind: "timeout", message: expect.stringContaining("went silent") });
+    expect(server.requests).toHaveLength(1);
+  });
+
   it("nothing at the address: tried again, then said where", async () => {
     const url = await closedPort();
     const { chat } = await open(url, { retry: { retries: 2, sleep: async (ms) => void waits.push(ms) } });

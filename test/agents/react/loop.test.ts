@@ -1,6 +1,6 @@
 import { AIMessage, ToolMessage } from "@langchain/core/messages";
 import { tool } from "@langchain/core/tools";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { z } from "zod";
 import type { AgentContext, ProtocolName } from "../../../agents/index.js";
 import { type ReactTask, runReact } from "../../../agents/react/index.js";
@@ -258,6 +258,22 @@ describe("failures", () => {
         (m) => /echo (\w)/.exec(m.text)?.[1] ?? "-",
       );
     expect([3, 4, 5].map((i) => shown(i).join(""))).toEqual(["abc", "--c", "---"]);
+  });
+
+  it("cuts off a last turn that never ends", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    try {
+      const hang: ScriptedTurn = (_messages, signal) =>
+        new Promise<never>((_, reject) => signal?.addEventListener("abort", () => reject(signal.reason)));
+      const running = run([hang], { limits: { wallSeconds: 10 } });
+      await vi.advanceTimersByTimeAsync(41_000);
+      expect((await running).outcome).toMatchObject({
+        status: "limit-time",
+        detail: expect.stringContaining("cut off"),
+      });
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   it("ends as aborted when the harness aborts, in a model call or in a tool", async () => {

@@ -137,6 +137,17 @@ describe("the SRE agent", () => {
     expect(model.requests[1]!.tools).toEqual([]);
   });
 
+  it("a question that is too long for the nested model does not end the task", async () => {
+    const { ModelError } = await import("../../../models/index.js");
+    const model = new ScriptedModel([
+      [{ tool: "summarize", args: { observation: "a long text", question: "?" } }],
+      new ModelError("maximum context length exceeded", { kind: "context-overflow" }),
+      submitDiagnosis(diagnosis),
+    ]);
+    expect(await sreAgent.run({ task: "diagnosis" }, testContext(model))).toMatchObject({ status: "ok" });
+    expect(model.requests[2]!.messages.at(-1)!.text).toContain("too long for the model");
+  });
+
   it("a nested model that fails for good ends the task as model-error", async () => {
     const { ModelError } = await import("../../../models/index.js");
     const model = new ScriptedModel([
