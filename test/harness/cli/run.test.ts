@@ -3,16 +3,19 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { stringify } from "yaml";
 import { packageFile } from "../../../paths.js";
 import { scenario, temporaryFolder } from "../support/fixtures.js";
 import { cli, startCli } from "./support.js";
 
+// A trial takes a second on an idle computer, and many on one that runs all tests.
+vi.setConfig({ testTimeout: 120_000 });
+
 const run = (out: string, ...more: string[]) => ["run", "--scenario", "sre-24", "--out", out, ...more];
 
 async function until<T>(look: () => T | undefined | false, what: string): Promise<T> {
-  const deadline = Date.now() + 20_000;
+  const deadline = Date.now() + 90_000;
   for (;;) {
     const found = look();
     if (found) return found;
@@ -195,12 +198,12 @@ describe.skipIf(!built)(built ? "the program" : "the program (skipped: dist/ is 
   it("kill -9 loses at most the trial in flight", async () => {
     const out = join(temporaryFolder(), "run");
     const { child, err, exit } = start(...run(out, "--trials", "50"));
-    await until(() => err().includes("[2/50]"), "two trials");
+    await until(() => err().includes("[1/50]"), "a trial");
     child.kill("SIGKILL");
     await exit;
     const folder = join(out, "trials", "sre-24");
     const whole = readdirSync(folder).filter((name) => /^\d+$/.test(name));
-    expect(whole.length).toBeGreaterThanOrEqual(2);
+    expect(whole.length).toBeGreaterThanOrEqual(1);
     for (const trial of whole) {
       expect(readdirSync(join(folder, trial)).sort()).toEqual(["agent_output.json", "scores.json", "transcript.jsonl"]);
       JSON.parse(readFileSync(join(folder, trial, "scores.json"), "utf8"));
