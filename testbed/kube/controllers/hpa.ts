@@ -69,6 +69,7 @@ class Draft {
   constructor(hpa: KubeObject, now: number) {
     this.status = structuredClone(hpa.status ?? {});
     this.status.conditions ??= [];
+    this.status.currentMetrics ??= null;
     this.#now = timestamp(now);
   }
   set(type: string, status: "True" | "False", reason: string, message: string): void {

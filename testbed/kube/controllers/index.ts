@@ -56,10 +56,11 @@ export function startControllers(api: KubeApi, options: ControllerOptions = {}):
   startJobs(plane);
   startCronJobs(plane);
   startVolumes(plane);
-  startScheduler(plane);
   const kubelet = profile === "kwok" ? startFakeKubelets(plane) : startKubelets(plane, options.runtime ?? idleRuntime);
   const nodes = startNodes(plane, kubelet.isSilent);
   kubelet.onNode(nodes.changed);
+  // After the taints of a node have followed its change, so that pods are not refused for one that is about to go.
+  startScheduler(plane);
   startEndpoints(plane);
   startEndpointSlices(plane);
   startDisruptionBudgets(plane);

@@ -13,7 +13,7 @@ const FIRST_BACKOFF_MS = 10_000;
 const LONGEST_BACKOFF_MS = 600_000;
 
 export function startJobs(plane: Plane): void {
-  const queue = plane.queue((key) => sync(plane, queue, key));
+  const queue = plane.queue((key) => sync(plane, queue, key), { firstMs: 1_000, longestMs: 60_000 });
   plane.follow(JOBS, queue);
   plane.followOwned("pods", "Job", JOBS, queue);
 }

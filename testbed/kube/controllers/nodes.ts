@@ -23,6 +23,7 @@ export interface NodeSpec {
 /** A node whose kubelet has been silent this long counts as lost. */
 const GRACE_MS = 50_000;
 const HEARTBEAT_MS = 300_000;
+const LEASES = "leases.coordination.k8s.io";
 
 /**
  * `count` nodes. Profile `kwok`: `node-1`..., 8 CPU, 32Gi, as a fake kubelet registers them. Profile `containerd`: a
@@ -164,7 +165,41 @@ export function createNodes(api: KubeApi, specs: NodeSpec[]): void {
       if (real) delete node.status.phase;
     };
     api.modify("nodes", undefined, spec.name, change, { manager, subresource: "status" });
+    if (real) announce(api, spec.name);
   }
+}
+
+/** What a real kubelet says when it starts, and the lease that it keeps. */
+function announce(api: KubeApi, name: string): void {
+  const node = api.get("nodes", undefined, name);
+  if (node === undefined) return;
+  const say = (reason: string, message: string) =>
+    api.event(node, { type: "Normal", reason, message, component: "kubelet", host: name });
+  say("Starting", "Starting kubelet.");
+  for (const status of ["NodeHasSufficientMemory", "NodeHasNoDiskPressure", "NodeHasSufficientPID"]) {
+    say(status, `Node ${name} status is now: ${status}`);
+  }
+  say("NodeAllocatableEnforced", "Updated Node Allocatable limit across pods");
+  say("NodeReady", `Node ${name} status is now: NodeReady`);
+  const time = micro(api.clock.now());
+  api.create(
+    LEASES,
+    {
+      apiVersion: "coordination.k8s.io/v1",
+      kind: "Lease",
+      metadata: {
+        name,
+        namespace: "kube-node-lease",
+        ownerReferences: [{ apiVersion: "v1", kind: "Node", name, uid: node.metadata.uid ?? "" }],
+      },
+      spec: { holderIdentity: name, leaseDurationSeconds: 40, renewTime: time },
+    },
+    { manager: "kubelet" },
+  );
+}
+
+function micro(ms: number): string {
+  return `${new Date(ms).toISOString().slice(0, 23)}000Z`;
 }
 
 /** In the order and the words in which the two kinds of kubelet report. */
@@ -260,6 +295,10 @@ function writeStatus(plane: Plane, name: string, manager: string, change: (node:
 export function heartbeat(plane: Plane, name: string): void {
   const now = timestamp(plane.clock.now());
   const manager = plane.profile === "kwok" ? "kwok" : "kubelet";
+  const renew = (lease: KubeObject) => {
+    lease.spec.renewTime = micro(plane.clock.now());
+  };
+  plane.api.modify(LEASES, "kube-node-lease", name, renew, { manager });
   writeStatus(plane, name, manager, (node) => {
     const healthy = healthyConditions(plane.profile !== "kwok", now);
     for (const entry of node.status?.conditions ?? []) {

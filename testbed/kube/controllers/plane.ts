@@ -6,7 +6,7 @@ import { StatusError } from "../errors.js";
 import type { GroupResource, KubeObject, WatchEvent } from "../objects.js";
 import { keyOf } from "./keys.js";
 import { controllerOf } from "./owners.js";
-import { WorkQueue } from "./queue.js";
+import { type RetryWaits, WorkQueue } from "./queue.js";
 import { selects } from "./selectors.js";
 
 export type Profile = "kwok" | "containerd";
@@ -26,8 +26,8 @@ export class Plane {
     this.profile = profile;
   }
 
-  queue(reconcile: (key: string) => void): WorkQueue {
-    const queue = new WorkQueue(this.clock, reconcile);
+  queue(reconcile: (key: string) => void, retry?: RetryWaits): WorkQueue {
+    const queue = new WorkQueue(this.clock, reconcile, retry);
     this.#onStop.push(() => queue.stop());
     return queue;
   }

@@ -2,12 +2,16 @@
 import type { Timer, VirtualClock } from "../../clock.js";
 
 /** First wait after a failed reconcile; doubles up to the longest, as client-go's rate limiter does. */
-const FIRST_RETRY_MS = 5;
-const LONGEST_RETRY_MS = 1_000_000;
+export interface RetryWaits {
+  firstMs: number;
+  longestMs: number;
+}
+const USUAL: RetryWaits = { firstMs: 5, longestMs: 1_000_000 };
 
 export class WorkQueue {
   readonly #clock: VirtualClock;
   readonly #reconcile: (key: string) => void;
+  readonly #retry: RetryWaits;
   readonly #due = new Set<string>();
   readonly #later = new Map<string, { at: number; timer: Timer }>();
   readonly #failures = new Map<string, number>();
@@ -15,7 +19,8 @@ export class WorkQueue {
   #stopped = false;
 
   /** @param reconcile brings the object named by the key nearer to what its spec asks for; must tolerate that it is gone */
-  constructor(clock: VirtualClock, reconcile: (key: string) => void) {
+  constructor(clock: VirtualClock, reconcile: (key: string) => void, retry: RetryWaits = USUAL) {
+    this.#retry = retry;
     this.#clock = clock;
     this.#reconcile = reconcile;
   }
@@ -51,7 +56,7 @@ export class WorkQueue {
   retry(key: string): void {
     const failures = this.#failures.get(key) ?? 0;
     this.#failures.set(key, failures + 1);
-    this.addAfter(key, Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** failures));
+    this.addAfter(key, Math.min(this.#retry.longestMs, this.#retry.firstMs * 2 ** failures));
   }
 
   forget(key: string): void {

@@ -13,20 +13,15 @@ const MANAGER = "kube-scheduler";
 const FLUSH_MS = 300_000;
 /** Not a refusal: the pod has its node, and waits there for its volume. */
 const PROVISIONING = "provisioning";
-const FIRST_BACKOFF_MS = 1_000;
-const LONGEST_BACKOFF_MS = 10_000;
-
-interface Waiting {
-  attempts: number;
-  notBefore: number;
-}
-
 export function startScheduler(plane: Plane): void {
-  const { clock } = plane;
-  const waiting = new Map<string, Waiting>();
+  /** Pods that fitted nowhere, by key; true for those with claims. */
+  const waiting = new Map<string, boolean>();
   const queue: WorkQueue = plane.queue((key) => attempt(plane, queue, waiting, key));
   const wake = () => {
-    for (const [key, { notBefore }] of waiting) queue.addAfter(key, notBefore - clock.now());
+    for (const key of waiting.keys()) queue.add(key);
+  };
+  const wakeClaimants = () => {
+    for (const [key, hasClaims] of waiting) if (hasClaims) queue.add(key);
   };
   plane.watch("pods", (event) => {
     const pod = event.object;
@@ -51,7 +46,7 @@ export function startScheduler(plane: Plane): void {
     if (matters) wake();
   });
   for (const resource of ["persistentvolumeclaims", "persistentvolumes", "storageclasses.storage.k8s.io"]) {
-    plane.watch(resource, wake);
+    plane.watch(resource, wakeClaimants);
   }
 }
 
@@ -64,7 +59,7 @@ function isWaiting(pod: KubeObject): boolean {
   );
 }
 
-function attempt(plane: Plane, queue: WorkQueue, waiting: Map<string, Waiting>, key: string): void {
+function attempt(plane: Plane, queue: WorkQueue, waiting: Map<string, boolean>, key: string): void {
   const { namespace, name } = splitKey(key);
   const pod = plane.api.get("pods", namespace, name);
   if (pod === undefined || !isWaiting(pod)) {
@@ -91,9 +86,8 @@ function attempt(plane: Plane, queue: WorkQueue, waiting: Map<string, Waiting>, 
     });
     markUnscheduled(plane, pod, "Unschedulable", why);
   }
-  const attempts = (waiting.get(key)?.attempts ?? 0) + 1;
-  const backoff = Math.min(LONGEST_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** (attempts - 1));
-  waiting.set(key, { attempts, notBefore: plane.clock.now() + backoff });
+  const hasClaims = (pod.spec?.volumes ?? []).some((volume: any) => volume.persistentVolumeClaim || volume.ephemeral);
+  waiting.set(key, hasClaims);
   queue.addAfter(key, FLUSH_MS);
 }
 

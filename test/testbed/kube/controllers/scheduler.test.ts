@@ -99,6 +99,23 @@ describe("a pod that fits nowhere", () => {
     expect(nodeOf(c, "web")).toBe("node-1");
   });
 
+  it("is placed at once when a node is opened again", () => {
+    const c = kwok({ count: 1 });
+    const cordon = (on: boolean) =>
+      node(c, "node-1", (draft) => {
+        if (on) draft.spec.unschedulable = true;
+        else delete draft.spec.unschedulable;
+      });
+    cordon(true);
+    c.clock.settle();
+    c.api.create("pods", pod("web"));
+    c.clock.advance(20 * SECOND);
+    cordon(false);
+    c.clock.settle();
+    expect(nodeOf(c, "web")).toBe("node-1");
+    expect(c.events("web").filter((each) => each.startsWith("FailedScheduling"))).toHaveLength(1);
+  });
+
   it("has no node at all", () => {
     const c = kwok({ nodes: [] });
     c.api.create("pods", pod("web"));

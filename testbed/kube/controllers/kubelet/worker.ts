@@ -295,7 +295,6 @@ export class PodWorker implements ProbeHost {
   }
 
   #create(container: Container): void {
-    container.imageId = imageId(container.spec.image);
     const missing = missingEnvironment(this.#services.plane.api, this.#pod, container.spec);
     if (missing !== undefined) {
       this.#failStart(container, "CreateContainerConfigError", missing, missing);
@@ -318,6 +317,7 @@ export class PodWorker implements ProbeHost {
       this.#event("Normal", "Created", `Created container: ${container.name}`, container);
       container.hasRun = true;
       container.id = id;
+      container.imageId = imageId(container.spec.image);
       if (container.terminated) container.lastTermination = container.terminated;
       if (error) {
         this.#couldNotRun(container, error);
