@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { compileRe2, Re2Error } from "../../../testbed/telemetry/re2.js";
+import { Random } from "../../../testbed/random.js";
+import { compileRe2, isTame, type Re2, Re2Error } from "../../../testbed/telemetry/re2.js";
 
 describe("RE2 patterns", () => {
   it.each<[string, string, boolean, { anchored?: boolean; dotAll?: boolean }?]>([
@@ -71,4 +72,65 @@ describe("RE2 patterns", () => {
       expect(performance.now() - started).toBeLessThan(2000);
     },
   );
+
+  it.each<[string, boolean]>([
+    ["(?i)error|fail|refused", true],
+    ["5\\d\\d", true],
+    ["status=(500|503)", true],
+    ["error.*refused", true],
+    ["[a-z]+x", true],
+    ["a{1,3}b?", true],
+    ["a.*b.*c", false],
+    ["(a+)+$", false],
+    ["(a|aa)+$", false],
+    ["(ab)*", false],
+    ["(a{2}){30}", false],
+    ["a{1000}a*", false],
+  ])("%j is left to a backtracking engine: %s", (pattern, expected) => expect(isTame(pattern)).toBe(expected));
+
+  it("answer alike whichever engine runs them", () => {
+    const random = new Random("engines");
+    let compared = 0;
+    const parts = [
+      "a",
+      "b",
+      ".",
+      "\\d",
+      "[ab]",
+      "[^a]",
+      "(a|b)",
+      "(?i:A)",
+      ".*",
+      "a*",
+      "b+",
+      "a?",
+      "x{1,2}",
+      "^",
+      "$",
+      "|",
+      "\\.",
+      "(?P<n>a)",
+      "-",
+    ];
+    for (let i = 0; i < 2000; i++) {
+      const pattern = Array.from({ length: 1 + random.int(5) }, () => random.pick(parts)).join("");
+      const text = Array.from({ length: random.int(8) }, () =>
+        random.pick(["a", "b", "A", "x", "1", ".", "-", "\n"]),
+      ).join("");
+      for (const anchored of [false, true]) {
+        let compiled: Re2;
+        try {
+          compiled = compileRe2(pattern, { anchored });
+        } catch (error) {
+          expect(error).toBeInstanceOf(Re2Error);
+          continue;
+        }
+        compared++;
+        // exec always runs on RE2.
+        const expected = compiled.exec(text) !== undefined;
+        expect([pattern, text, anchored, compiled.test(text)]).toEqual([pattern, text, anchored, expected]);
+      }
+    }
+    expect(compared).toBeGreaterThan(2000);
+  });
 });
