@@ -8,7 +8,7 @@ import { gunzipSync } from "node:zlib";
 import { expect, it } from "vitest";
 import { packageFile } from "../../paths.js";
 import { labelKey } from "../../testbed/telemetry/metric-store.js";
-import { prepare } from "../../testbed/telemetry/promql/index.js";
+import { parse, prepare, print } from "../../testbed/telemetry/promql/index.js";
 import { loadScript, queries, type RecordedQuery } from "./prometheus/queries.js";
 import { createData } from "./promqltest.js";
 
@@ -23,7 +23,8 @@ interface Answer extends RecordedQuery {
 
 function ours({ query, start, end, step }: RecordedQuery, store: ReturnType<ReturnType<typeof createData>["build"]>) {
   try {
-    const prepared = prepare(store, query, { experimental: true });
+    // What is printed must mean the same, so it is what we ask.
+    const prepared = prepare(store, print(parse(query, { experimental: true })), { experimental: true });
     const { value } = step > 0 ? prepared.range(start, end, step) : prepared.instant(start);
     if (value.type === "vector") {
       return { rows: value.samples.map((s) => [s.labels, [[value.time, s.value]]] as const), error: undefined };

@@ -7,9 +7,11 @@ import {
   formatNumber,
   PromqlExecutionError,
   PromqlParseError,
+  parse,
   parseDuration,
   parseSelector,
   prepare,
+  print,
   type QueryResult,
   type QueryValue,
 } from "../telemetry/promql/index.js";
@@ -108,13 +110,18 @@ export function prometheusApp(options: Omit<PrometheusOptions, "port" | "host">)
 
   app.get("/api/v1/metadata", (context) => {
     const wanted = context.req.query("metric");
-    const names = wanted === undefined ? store.labelValues("__name__") : [wanted];
+    const names = !wanted ? store.labelValues("__name__") : [wanted];
     const known = names.filter((name) => store.select([{ name: "__name__", op: "=", value: name }]).length > 0);
     const limit = Number(context.req.query("limit") ?? -1);
     const listed = limit >= 0 ? known.slice(0, limit) : known;
     const entries = listed.map((name) => [name, [{ type: guessType(name), help: "", unit: "" }]]);
     return context.json(success(Object.fromEntries(entries)));
   });
+
+  app.get("/api/v1/targets/metadata", (context) => context.json(success([])));
+  both("/api/v1/format_query", (parameters) =>
+    success(print(parse(parameters.get("query") ?? "", { experimental: options.experimental ?? false }))),
+  );
 
   both("/api/v1/query_exemplars", (parameters) => {
     compile(parameters);
@@ -169,6 +176,7 @@ export function prometheusApp(options: Omit<PrometheusOptions, "port" | "host">)
       }),
     ),
   );
+  app.get("/api/v1/status/walreplay", (context) => context.json(success({ min: 0, max: 0, current: 0 })));
   app.get("/api/v1/status/config", (context) => context.json(success({ yaml: "" })));
   app.get("/api/v1/status/flags", (context) => context.json(success({})));
   app.get("/api/v1/status/tsdb", (context) => context.json(success(tsdbStatus(store, context.req.query("limit")))));
@@ -389,7 +397,7 @@ function ruleJson(status: RuleStatus, withAlerts: boolean): object {
   const { rule, alerts } = status;
   const common = {
     name: rule.name,
-    query: rule.expr.trim(),
+    query: print(parse(rule.expr)),
     labels: rule.labels,
     health: status.health,
     ...(status.lastError === undefined ? {} : { lastError: status.lastError }),

@@ -169,6 +169,8 @@ describe("metadata of series", () => {
     ["/api/v1/series?match[]=up&end=1", []],
     ["/api/v1/metadata?metric=requests_total", { requests_total: [{ type: "counter", help: "", unit: "" }] }],
     ["/api/v1/query_exemplars?query=up", []],
+    ["/api/v1/targets/metadata", []],
+    ["/api/v1/format_query?query=sum(up{job='a'})by(job)", 'sum by (job) (up{job="a"})'],
   ])("%s", async (path, data) => {
     const { get } = bench();
     expect((await get(path)).body).toEqual({ status: "success", data });

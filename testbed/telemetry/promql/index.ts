@@ -8,3 +8,4 @@ export { PromqlExecutionError, PromqlParseError } from "./errors.js";
 export { formatNumber } from "./format.js";
 export type { Metric } from "./metric.js";
 export { parse, parseSelector } from "./parser.js";
+export { print } from "./print.js";

@@ -6,6 +6,7 @@ import {
   parse,
   parseDuration,
   parseSelector,
+  print,
 } from "../../../../testbed/telemetry/promql/index.js";
 
 /** The tree as text, all parentheses shown. */
@@ -102,6 +103,32 @@ describe("errors say where and what", () => {
     if (message === undefined) return void expect(() => parse(query)).not.toThrow();
     expect(() => parse(query)).toThrow(PromqlParseError);
     expect(() => parse(query)).toThrow(message);
+  });
+});
+
+describe("print", () => {
+  it.each([
+    [
+      "sum(rate(a{x='1',y=~\"b\"}[5m]))by(x,y)/on(x)group_left(z)b",
+      'sum by (x, y) (rate(a{x="1",y=~"b"}[5m])) / on (x) group_left (z) b',
+    ],
+    ["sum\n  without (x)\n (a) # note", "sum without (x) (a)"],
+    ["count by () (a)", "count(a)"],
+    ["topk(3,a offset 90s)", "topk(3, a offset 1m30s)"],
+    ["-(a)^2 == bool -1", "-(a) ^ 2 == bool -1"],
+    ["a @ 1.5 offset -5m", "a @ 1.500 offset -5m"],
+    ["max_over_time(a[1h:] @ end())", "max_over_time(a[1h:] @ end())"],
+    ["a or ignoring(x) b and on() c", "a or ignoring (x) b and on () c"],
+    ["{'a.b','c d'='e'}", '{"a.b","c d"="e"}'],
+    ["{__name__=~'a|b'}", '{__name__=~"a|b"}'],
+    ["label_replace(a,'x','$1','y','(.*)')", 'label_replace(a, "x", "$1", "y", "(.*)")'],
+    ["a + fill_left(1) b", "a + fill_left (1) b"],
+    ["1e3 * 0x10 + Inf", "1000 * 16 + +Inf"],
+    ["rate(a[step() * 2 + 1m] smoothed)", "rate(a[(step() * 2s) + 1m] smoothed)"],
+  ])("%s", (query, text) => {
+    const printed = print(parse(query, { experimental: true }));
+    expect(printed).toBe(text);
+    expect(print(parse(printed, { experimental: true }))).toBe(text);
   });
 });
 
