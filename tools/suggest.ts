@@ -4,19 +4,25 @@
 export function suggest(wrong: string, names: readonly string[], max = 5): string[] {
   const target = wrong.toLowerCase();
   const parts = words(target);
-  return names
-    .map((name) => {
-      const lower = name.toLowerCase();
-      const shared = words(lower).filter((part) => parts.includes(part)).length;
-      const distance = editDistance(target, lower, 40);
-      const inside = lower.includes(target) || target.includes(lower) ? 1 : 0;
-      return { name, score: shared * 2 + inside * 3 - (distance / Math.max(target.length, lower.length)) * 4 };
-    })
-    .filter((one) => one.score > -1.6)
+  const scored = names.map((name) => {
+    const lower = name.toLowerCase();
+    const shared = words(lower).filter((part) => parts.includes(part)).length;
+    const distance = editDistance(target, lower, 40);
+    const inside = lower.includes(target) || target.includes(lower) ? 1 : 0;
+    return { name, score: shared * 2 + inside * 3 - (distance / Math.max(target.length, lower.length)) * 4 };
+  });
+  const best = Math.max(...scored.map((one) => one.score));
+  return scored
+    .filter((one) => one.score > FAR && one.score >= best - CLOSE)
     .sort((a, b) => b.score - a.score || a.name.localeCompare(b.name))
     .slice(0, max)
     .map((one) => one.name);
 }
+
+/** Below this a name has nothing in common with the wrong one: few letters, no word. */
+const FAR = -1.6;
+/** A name that is so much farther than the nearest is no help beside it. */
+const CLOSE = 2.5;
 
 /** `: did you mean a, b or c?`, or nothing where nothing is near. */
 export function didYouMean(wrong: string, names: readonly string[], max = 5): string {

@@ -13,7 +13,7 @@ export interface NumberedCall {
 
 export class TaskRun {
   readonly context: AgentContext;
-  readonly usage: Usage = emptyUsage();
+  readonly usage: Usage;
   readonly recorder: TranscriptRecorder;
   /** Takes out secrets, and addresses that differ from run to run. */
   readonly clean: (text: string) => string;
@@ -34,6 +34,8 @@ export class TaskRun {
   /** What was wrong with the submission of the latest step, when it was turned down. */
   rejected: string | undefined;
   failure: ModelError | undefined;
+  /** Why the model's last answer could not be read as a call. */
+  unreadable: string | undefined;
   /** A remark about the model's last answer, for its next observation. */
   note: string | undefined;
   /** Names of the tools, the submit tool among them. */
@@ -47,6 +49,7 @@ export class TaskRun {
 
   constructor(context: AgentContext) {
     this.context = context;
+    this.usage = emptyUsage(context.price);
     this.signal =
       context.signal === undefined ? this.hardStop.signal : AbortSignal.any([context.signal, this.hardStop.signal]);
     const mask = createMasker([

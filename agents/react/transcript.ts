@@ -78,7 +78,7 @@ export type RecordedEvent = TranscriptEvent & {
   time: {
     /** Environment time, ISO 8601. */
     virtual: string;
-    /** Wall-clock milliseconds since the transcript began. */
+    /** Wall-clock milliseconds since the task began. */
     wall_ms: number;
     /** Wall-clock milliseconds that the thing itself took, where that is meant. */
     took_ms?: number;

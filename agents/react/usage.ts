@@ -4,8 +4,10 @@ import { costOf, type Price } from "../../models/index.js";
 import type { Usage } from "../agent.js";
 import type { TokenCount } from "./transcript.js";
 
-export function emptyUsage(): Usage {
+/** Nothing used yet; the cost is zero where there is a price, and unknown where there is none. */
+export function emptyUsage(price: Price | undefined): Usage {
   return {
+    ...(price === undefined ? {} : { cost: 0 }),
     steps: 0,
     toolCalls: 0,
     inputTokens: 0,

@@ -49,6 +49,9 @@ export function pace(run: TaskRun, submit: string) {
         },
         startedAt,
       );
+      if (run.unreadable !== undefined) {
+        run.recorder.record({ event: "not_understood", step: run.step, text: answer.text, reason: run.unreadable });
+      }
       await run.context.onStep?.();
       return answer;
     },

@@ -36,9 +36,7 @@ export function speak(protocol: Protocol, run: TaskRun, submit: string) {
       }
       const parsed = protocol.read(answer, names);
       run.note = parsed.ok ? parsed.note : undefined;
-      if (!parsed.ok) {
-        run.recorder.record({ event: "not_understood", step: run.step + 1, text: answer.text, reason: parsed.reason });
-      }
+      run.unreadable = parsed.ok ? undefined : parsed.reason;
       return keepsCalls(protocol, answer, parsed, used) ? answer : withCalls(answer, parsed, nextId);
     },
   });

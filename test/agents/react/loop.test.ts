@@ -356,7 +356,7 @@ describe("transcript", () => {
     const kinds = context.transcript.events.map((event) => event.event);
     expect(kinds).toEqual([
       ...["task", "message", "message", "step", "tool_call", "observation", "tool_call", "observation"],
-      ...["not_understood", "step", "step", "tool_call", "observation", "step", "tool_call", "observation"],
+      ...["step", "not_understood", "step", "tool_call", "observation", "step", "tool_call", "observation"],
       ...["usage", "outcome"],
     ]);
     expect(context.transcript.events.map((event) => event.seq)).toEqual(kinds.map((_, i) => i + 1));
