@@ -101,8 +101,8 @@ export function createRuleEngine(options: RuleEngineOptions): RuleEngine {
     rules: group.rules.map(
       (rule): RunningRule =>
         rule.kind === "recording"
-          ? startRecording(store, rule)
-          : startAlerting(store, rule, options.externalLabels ?? {}, notify),
+          ? startRecording(store, rule, group)
+          : startAlerting(store, rule, group, options.externalLabels ?? {}, notify),
     ),
   }));
 
@@ -201,11 +201,18 @@ function createWriter(store: MetricStore) {
   };
 }
 
-function startRecording(store: MetricStore, rule: RecordingRule): RunningRule {
+/** @throws Error when a rule yields more than its group allows */
+function checkLimit(group: RuleGroup, count: number, what: string): void {
+  if (group.limit !== undefined && count > group.limit) {
+    throw new Error(`exceeded limit of ${group.limit} with ${count} ${what}`);
+  }
+}
+
+function startRecording(store: MetricStore, rule: RecordingRule, group: RuleGroup): RunningRule {
   const query = prepare(store, rule.expr);
   const writer = createWriter(store);
   const targets = new Map<Metric, Series>();
-  const written = new Set<Series>();
+  const samples = new Map<Series, number>();
   const health = createHealth();
 
   function target(metric: Metric): Series {
@@ -221,15 +228,16 @@ function startRecording(store: MetricStore, rule: RecordingRule): RunningRule {
     status: () => ({ rule, ...health.state, alerts: [] }),
     evaluate(now) {
       health.attempt(now, () => {
-        written.clear();
-        query.forEach(now, (metric, value) => {
+        samples.clear();
+        query.forEach(now - (group.queryOffsetMs ?? 0), (metric, value) => {
           const series = target(metric);
-          if (written.has(series)) {
+          if (samples.has(series)) {
             throw new Error("vector contains metrics with the same labelset after applying rule labels");
           }
-          written.add(series);
-          writer.write(series, now, value);
+          samples.set(series, value);
         });
+        checkLimit(group, samples.size, "series");
+        for (const [series, value] of samples) writer.write(series, now, value);
         writer.finish(now);
       });
     },
@@ -250,6 +258,7 @@ interface Active {
 function startAlerting(
   store: MetricStore,
   rule: AlertingRule,
+  group: RuleGroup,
   externalLabels: Readonly<Record<string, string>>,
   notify: (change: AlertChange) => void,
 ): RunningRule {
@@ -339,7 +348,9 @@ function startAlerting(
 
   function step(now: number): void {
     round++;
-    query.forEach(now, (metric, value) => {
+    let count = 0;
+    query.forEach(now - (group.queryOffsetMs ?? 0), (metric, value) => {
+      checkLimit(group, ++count, "alerts");
       const { labels, key } = identify(metric, value, now);
       let one = active.get(key);
       if (one?.seen === round && one.record.state !== "resolved") {

@@ -35,6 +35,10 @@ export interface RuleGroup {
   source: string;
   /** Milliseconds between evaluations; undefined: the engine's default. */
   intervalMs: number | undefined;
+  /** How far in the past its rules are evaluated, milliseconds. Default: 0. */
+  queryOffsetMs?: number;
+  /** Most series or alerts that one of its rules may yield; more is an error of the rule. Default: any number. */
+  limit?: number;
   rules: Rule[];
 }
 
@@ -77,7 +81,7 @@ const groupSchema = z
     name: z.string().min(1),
     interval: text.nullish(),
     query_offset: text.nullish(),
-    limit: z.number().nullish(),
+    limit: z.number().int().nonnegative().nullish(),
     labels: texts,
     partial_response_strategy: z.string().nullish(),
     rules: z.array(ruleSchema).nullish(),
@@ -146,6 +150,8 @@ function readGroup(group: z.infer<typeof groupSchema>, source: string, options: 
     name: group.name,
     source,
     intervalMs: group.interval == null ? undefined : duration(group.interval, `${where}: interval`),
+    ...(group.query_offset == null ? {} : { queryOffsetMs: duration(group.query_offset, `${where}: query_offset`) }),
+    ...(group.limit ? { limit: group.limit } : {}),
     rules: (group.rules ?? []).map((rule) => readRule(rule, group.labels ?? {}, where, options)),
   };
 }

@@ -194,6 +194,37 @@ it("evaluates groups at their own interval", () => {
   expect(engine.groups()[1]!.lastEvaluation).toBe(START + 4 * MINUTE);
 });
 
+it("a group's limit makes rules fail that yield more; its query offset looks back", () => {
+  const clock = new VirtualClock(START);
+  const store = createMetricStore();
+  const rules = [
+    { record: "r", expr: "x" },
+    { alert: "A", expr: "x" },
+  ];
+  const groups = loadRules([
+    {
+      groups: [
+        { name: "two", limit: 2, rules },
+        { name: "one", limit: 1, rules },
+        { name: "late", query_offset: "1m", rules: [{ record: "late", expr: "x" }] },
+      ],
+    },
+  ]);
+  const engine = createRuleEngine({ clock, store, groups });
+  clock.every(15_000, () => {
+    for (const i of ["1", "2"]) store.append(store.series({ __name__: "x", i }), clock.now(), clock.now() - START);
+  });
+  clock.advance(2 * MINUTE);
+  const health = engine.groups().map((g) => g.rules.map((r) => r.lastError ?? r.health));
+  expect(health).toEqual([
+    ["ok", "ok"],
+    ["exceeded limit of 1 with 2 series", "exceeded limit of 1 with 2 alerts"],
+    ["ok"],
+  ]);
+  const { value } = prepare(store, "late").instant(clock.now());
+  expect(value.type === "vector" && value.samples.map((s) => s.value)).toEqual([MINUTE, MINUTE]);
+});
+
 it("lists the metrics that rules read and nobody provides", () => {
   const { engine, set, clock } = bench([
     { record: "r", expr: "sum(x)" },
