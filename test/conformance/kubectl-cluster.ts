@@ -32,7 +32,12 @@ export interface Bench {
 const SPEED = 20;
 const BACK_MS = 600_000;
 
-export async function startBench(options: { namespace: string; profile: "kwok" | "containerd" }): Promise<Bench> {
+export async function startBench(options: {
+  namespace: string;
+  profile: "kwok" | "containerd";
+  /** Whether there is a metrics server; true unless told. */
+  metrics?: boolean;
+}): Promise<Bench> {
   const { namespace, profile } = options;
   // Ten minutes back: `settleForReading` brings the clock to the real kubectl's own time, from which it counts ages.
   const clock = new VirtualClock(Math.floor(Date.now() / 1000) * 1000 - BACK_MS);
@@ -46,7 +51,9 @@ export async function startBench(options: { namespace: string; profile: "kwok" |
             timeMs: clock.now() - (30 - i) * 10_000,
             line: `${container}${previous ? " (previous)" : ""} line ${i} level=${i % 7 === 0 ? "error" : "info"}`,
           })),
-    usage: ({ container }) => ({ cpuCores: 0.0123 * container.length, memoryBytes: 34_567_890 }),
+    ...(options.metrics === false
+      ? {}
+      : { usage: ({ container }) => ({ cpuCores: 0.0123 * container.length, memoryBytes: 34_567_890 }) }),
   });
   const controllers = startControllers(api, { profile, nodes: nodeSpecs(3, profile) });
   clock.settle();

@@ -65,6 +65,9 @@ export function maskAnswer(line: string, answer: Answer, exact = false): Answer 
   if (/events/.test(line.replace("--show-events", "")) || /^describe (cm|secret|limits)/.test(line))
     lines = [...new Set(lines)].sort();
   const errors = maskText(answer.stderr)
+    // A missing flag comes out of kubectl as a line of its log.
+    .replace(/^E\d{4} .*"command failed" err="(.*)"$/gm, (_, text: string) => `error: ${text.replace(/\\"/g, '"')}`)
+    .replace(/(converting YAML to JSON: yaml: ).*/s, "$1<why>")
     .split("\n")
     .filter((l) => !l.startsWith("Warning: v1 Endpoints") && !/^[EIW]\d{4} /.test(l));
   return { code: answer.code, stdout: lines.join("\n"), stderr: errors.join("\n").trimEnd() };

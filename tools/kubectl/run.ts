@@ -45,17 +45,11 @@ export interface KubectlResult {
 
 const SECRET_TYPE = /(^|,)secrets?(\.v1\.?)?(\/|,|$)/i;
 
-/** Would the native kubectl print values of Secrets? Then the built-in one, which masks them, answers instead. */
-function showsSecrets(invocation: Invocation, stdin: string | undefined): boolean {
+/** Could the native kubectl print values of Secrets? Then the built-in one, which masks them, answers instead. */
+function touchesSecrets(invocation: Invocation, stdin: string | undefined): boolean {
   const { flags } = invocation;
-  if (flags.has("raw")) return true;
-  const format = flags.string("output");
-  if ((format === "" || format === "wide" || format === "name") && !flags.has("template"))
-    return invocation.verb.name[0] === "diff";
-  return (
-    flags.args.some((arg) => SECRET_TYPE.test(arg)) ||
-    (flags.list("filename").length > 0 && /secret/i.test(stdin ?? ""))
-  );
+  if (flags.has("raw") || flags.args.some((arg) => SECRET_TYPE.test(arg))) return true;
+  return flags.list("filename").length > 0 && /secret/i.test(stdin ?? "");
 }
 
 function bounded(text: string, maxBytes: number): string {
@@ -149,7 +143,10 @@ export class Kubectl {
         const why = await checkScope(context, verb.name, policy);
         if (why) return { stdout: "", stderr: `refused: ${why}\n`, code: 1, refused: true };
       }
-      if (this.options.kubectl === "native" && !(this.options.maskSecrets !== false && showsSecrets(invocation, stdin)))
+      if (
+        this.options.kubectl === "native" &&
+        !(this.options.maskSecrets !== false && touchesSecrets(invocation, stdin))
+      )
         return await runNative(argv.slice(1), {
           kubeconfig: this.options.kubeconfig,
           ...(stdin !== undefined ? { stdin } : {}),

@@ -118,7 +118,7 @@ export class RestClient {
             this.warnings(response.headersDistinct.warning ?? []);
             const code = response.statusCode ?? 0;
             if (code < 400) resolve(text);
-            else reject(new ApiError(statusOf(code, text)));
+            else reject(new ApiError(hideValues(request.path, statusOf(code, text))));
           });
         },
       );
@@ -146,6 +146,18 @@ export class RestClient {
         this.options.warn?.(text);
       }
   }
+}
+
+/** A complaint about a Secret quotes the whole object: its values stay out of sight. */
+function hideValues(path: string, status: Status): Status {
+  if (!/\/secrets(\/|$)/.test(path)) return status;
+  const hide = (text: string | undefined) => text?.replace(/(Invalid value: )"(?:\\.|[^"\\])*"/gs, '$1"<masked>"');
+  const causes = status.details?.causes?.map((cause) => ({ ...cause, message: hide(cause.message) ?? "" }));
+  return {
+    ...status,
+    message: hide(status.message) ?? "",
+    ...(causes ? { details: { ...status.details, causes } } : {}),
+  };
 }
 
 function statusOf(code: number, text: string): Status {

@@ -131,7 +131,7 @@ export const remove: Verb = {
     const kept = errors.filter(
       (e) => !((flags.bool("ignore-not-found") || hasSelector(context)) && e instanceof ApiError && e.notFound),
     );
-    if (list.length === 0 && kept.length === 0) context.out("No resources found\n");
+    if (list.length === 0 && kept.length === 0 && !flags.bool("ignore-not-found")) context.out("No resources found\n");
     if (mode === "none" && flags.bool("wait") && grace !== 0) await gone(context, deleted);
     for (const error of kept) context.fail(error);
   },

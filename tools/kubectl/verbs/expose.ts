@@ -149,6 +149,7 @@ export const autoscale: Verb = {
   },
   async run(context) {
     const { flags } = context;
+    if (!flags.has("max")) throw usageError('required flag(s) "max" not set');
     if (flags.int("max") < 1)
       throw usageError(`--max=MAXPODS is required and must be at least 1, max: ${flags.int("max")}`);
     if (flags.int("max") < flags.int("min"))

@@ -20,13 +20,13 @@ const FLAGS = {
   "resource-version": { type: "string" },
 } as const;
 
-function checkLabelValue(value: string): void {
+function checkLabelValue(key: string, value: string): void {
   if (value === "" || /^[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/.test(value)) return;
   const why =
     value.length > 63
       ? "must be no more than 63 characters"
       : "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')";
-  throw usageError(`invalid label value: "${value}": ${why}`);
+  throw usageError(`invalid label value: "${key}=${value}": ${why}`);
 }
 
 async function change(context: Context, field: "labels" | "annotations"): Promise<void> {
@@ -40,7 +40,7 @@ async function change(context: Context, field: "labels" | "annotations"): Promis
   const both = remove.find((key) => set.has(key));
   if (both !== undefined)
     throw usageError(`can not both modify and remove ${field === "labels" ? "a" : "an"} ${word} in the same command`);
-  if (field === "labels") for (const value of set.values()) checkLabelValue(value);
+  if (field === "labels") for (const [key, value] of set) checkLabelValue(key, value);
   const { found, errors } = await targetsOf(context, resources);
   await eachObject(context, found, errors, async (item) => {
     const old: Record<string, string> = item.object.metadata?.[field] ?? {};

@@ -9,7 +9,7 @@ import { compactJson, printJson } from "../printers/json.js";
 import { printYaml } from "../printers/yaml.js";
 import { maskSecrets } from "../secrets.js";
 import { ALL_NAMESPACES, FILENAME, OUTPUT, SELECTOR, WRITING } from "./flag-sets.js";
-import { dryRun, printOutcome, sameObject, targetsOf, writeQuery } from "./writing.js";
+import { dryRun, printOutcome, targetsOf, writeQuery } from "./writing.js";
 
 export const LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration";
 
@@ -90,7 +90,7 @@ async function applyOne(context: Context, manifest: Manifest): Promise<void> {
       body: patch,
       query: writeQuery(context, "kubectl-client-side-apply", { validate: true }),
     });
-    printOutcome(context, resource, after, sameObject(current, after) ? "unchanged" : "configured");
+    printOutcome(context, resource, after, "configured");
   } catch (error) {
     if (error instanceof ApiError && error.reason !== "Invalid")
       error.prefix = `error when applying patch:\n${compactJson(patch)}\nto:\n${describeTarget(manifest)}\nfor: "STDIN": error when patching "STDIN": `;
@@ -255,7 +255,8 @@ const viewLastApplied: Verb = {
       const text = object.metadata?.annotations?.[LAST_APPLIED];
       if (text === undefined)
         throw usageError(`no last-applied-configuration annotation found on resource: ${object.metadata.name}`);
-      const value = context.maskSecrets ? maskSecrets(JSON.parse(text)) : JSON.parse(text);
+      const { kind, apiVersion } = object;
+      const value = context.maskSecrets ? maskSecrets({ ...JSON.parse(text), kind, apiVersion }) : JSON.parse(text);
       context.out(context.flags.string("output") === "json" ? printJson(value) : printYaml(value));
     }
     for (const error of errors) context.fail(error);

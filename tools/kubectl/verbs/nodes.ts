@@ -76,7 +76,7 @@ function obstacles(context: Context, pods: readonly any[]): { movable: any[]; pr
 async function evict(context: Context, pods: Resource, list: readonly any[]): Promise<void> {
   const limit = context.flags.duration("timeout") || 120;
   for (const pod of list) {
-    context.err(`evicting pod ${pod.metadata.namespace}/${pod.metadata.name}\n`);
+    context.out(`evicting pod ${pod.metadata.namespace}/${pod.metadata.name}\n`);
     if (dryRun(context) !== "none") continue;
     const grace = context.flags.int("grace-period");
     for (let waited = 0; ; waited += 5) {

@@ -282,7 +282,11 @@ async function undoDeployment(context: Context, item: Found, to: number): Promis
   await patchObject(context, item, {
     body: [
       { op: "replace", path: "/spec/template", value: template },
-      { op: "replace", path: "/metadata/annotations", value: Object.fromEntries([...kept, ...restored]) },
+      {
+        op: "replace",
+        path: "/metadata/annotations",
+        value: Object.fromEntries([...kept, ...restored].sort(([a], [b]) => (a < b ? -1 : 1))),
+      },
     ],
     contentType: JSON_PATCH,
     manager: "kubectl-rollout",
@@ -342,7 +346,7 @@ const restart: Verb = {
       const at = timestamp(context.now());
       if (object.spec.template?.metadata?.annotations?.["kubectl.kubernetes.io/restartedAt"] === at)
         throw usageError(
-          `if restart has already been triggered within the past second, please wait before attempting to trigger another`,
+          `failed to create patch for ${object.metadata.name}: if restart has already been triggered within the past second, please wait before attempting to trigger another`,
         );
       const after = await patchObject(context, item, {
         body: { spec: { template: { metadata: { annotations: { "kubectl.kubernetes.io/restartedAt": at } } } } },

@@ -21,7 +21,8 @@ export const scale: Verb = {
   },
   async run(context) {
     const { flags } = context;
-    if (!flags.has("replicas") || flags.int("replicas") < 0)
+    if (!flags.has("replicas")) throw usageError('required flag(s) "replicas" not set');
+    if (flags.int("replicas") < 0)
       throw usageError("The --replicas=COUNT flag is required, and COUNT must be greater than or equal to 0");
     const { found, errors } = await targetsOf(context, context.args);
     if (found.length === 0) {

@@ -174,8 +174,6 @@ const env: Verb = {
       throw usageError("one or more resources must be specified as <resource> <name> or <resource>/<name>");
     const references = await envFrom(context);
     for (const reference of references) set.set(reference.name, reference);
-    if (set.size === 0 && remove.length === 0 && !flags.bool("list"))
-      throw usageError("at least one environment variable must be provided");
     const { found, errors } = await targetsOf(context, resources);
     await eachObject(context, found, errors, async (item) => {
       const { spec } = podSpec(item);
@@ -217,7 +215,11 @@ const env: Verb = {
           }
           for (const name of remove)
             if ((c.env ?? []).some((e: any) => e.name === name)) entries.push({ name, $patch: "delete" });
-          return entries.length > 0 ? [{ name: c.name, env: entries }] : [];
+          if (entries.length === 0) return [];
+          const names = new Set(
+            [...(c.env ?? []).map((e: any) => e.name), ...set.keys()].filter((n) => !remove.includes(n)),
+          );
+          return [{ name: c.name, env: entries, "$setElementOrder/env": [...names].map((n) => ({ name: n })) }];
         }),
       }));
       await update(context, item, "env", patches, {}, "env updated");
@@ -241,7 +243,7 @@ function quantities(text: string): Record<string, string> {
   for (const part of text.split(",").filter(Boolean)) {
     const [name = "", value] = part.split("=");
     if (value === undefined || part.split("=").length !== 2)
-      throw usageError(`invalid argument syntax ${part}, expected <resource>=<value>`);
+      throw usageError(`Invalid argument syntax ${part}, expected <resource>=<value>`);
     if (!/^[+-]?[0-9.]+(?:[eE][-+]?\d+|[KMGTPE]i|[numkMGTPE])?$/.test(value))
       throw usageError("quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'");
     out[name] = value;

@@ -1,0 +1,75 @@
+/** Values of Secrets are in no output, whatever the format. */
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { Kubectl } from "../../../tools/kubectl/index.js";
+import { type FakeServer, fakeServer } from "./fake-server.js";
+
+const VALUE = "aHVudGVyMg==";
+const SECRET = {
+  apiVersion: "v1",
+  kind: "Secret",
+  metadata: {
+    name: "creds",
+    namespace: "shop",
+    annotations: { "kubectl.kubernetes.io/last-applied-configuration": `{"data":{"password":"${VALUE}"}}` },
+  },
+  type: "kubernetes.io/service-account-token",
+  data: { password: VALUE, token: VALUE },
+  stringData: { plain: "hunter2" },
+};
+
+let server: FakeServer;
+let kubectl: Kubectl;
+beforeEach(async () => {
+  const { kind: _, apiVersion: __, ...item } = SECRET;
+  server = await fakeServer({
+    "GET /api/v1/namespaces/shop/secrets/creds": SECRET,
+    "GET /api/v1/namespaces/shop/secrets": { apiVersion: "v1", kind: "SecretList", items: [item] },
+    "PATCH /api/v1/namespaces/shop/secrets/creds": SECRET,
+  });
+  kubectl = new Kubectl({
+    kubeconfig: server.kubeconfig,
+    mode: "read-write",
+    kubectl: "builtin",
+    now: () => 0,
+    sleep: async () => {},
+  });
+});
+afterEach(async () => {
+  await kubectl.close();
+  await server.close();
+});
+
+it.each([
+  "get secret creds -o yaml",
+  "get secret creds -o json",
+  "get secrets -o yaml",
+  "get secrets -o json | jq -r '.items[].data.password'",
+  "get secret/creds -o jsonpath={.data.password}",
+  "get secret creds -o jsonpath={.data}",
+  "get secret creds -o jsonpath={}",
+  "get secret creds -o jsonpath='{.data.password[0].x}'",
+  "get secrets -o jsonpath='{.items[*].data}'",
+  "get secrets -o custom-columns=P:.data.password",
+  "get secret creds -o go-template='{{.data.password | base64decode}}'",
+  "get secret creds -o go-template='{{.data}}'",
+  "get --raw /api/v1/namespaces/shop/secrets/creds",
+  "get --raw /api/v1/namespaces/shop/secrets",
+  "get --raw /api/v1/namespaces/shop/%73ecrets/creds",
+  "get secrets",
+  "get secrets -o wide --show-labels",
+  "get secrets --sort-by=.data.password",
+  "describe secret creds",
+  "describe secrets",
+  "label secret creds a=b -o yaml",
+  "annotate secret creds a=b -o json",
+  `patch secret creds -p '{"data":{"x":"eA=="}}' -o yaml`,
+  "apply view-last-applied secret creds",
+])("masks them in: %s", async (line) => {
+  const { stdout, stderr } = await kubectl.run(`kubectl ${line}`);
+  expect(stdout + stderr).not.toMatch(/aHVudGVyMg|hunter2/);
+});
+
+it("says that there is something, and how much", async () => {
+  expect((await kubectl.run("kubectl get secret creds -o jsonpath={.data.password}")).stdout).toBe("<masked>");
+  expect((await kubectl.run("kubectl describe secret creds")).stdout).toContain("password:  7 bytes");
+});
