@@ -36,6 +36,8 @@ export interface AgentOptions {
   maxReflections: number;
   /** Check a generated command before it runs. */
   linters: boolean;
+  /** Show worked examples in prompts (few-shot). */
+  examples: boolean;
   /** Offer the tool that summarizes long observations. */
   summarizer: boolean;
   /** Which telemetry the agent may read. */
@@ -53,6 +55,7 @@ export const DEFAULT_AGENT_OPTIONS: AgentOptions = {
   reflection: true,
   maxReflections: 3,
   linters: true,
+  examples: true,
   summarizer: true,
   modalities: { traces: true, logs: true, metrics: true },
   promptVariant: "default",

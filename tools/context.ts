@@ -35,6 +35,8 @@ export interface ToolContext {
   writes: boolean;
   kubectl: "builtin" | "native";
   promptVariant: string;
+  /** Whether prompts show worked examples. */
+  examples: boolean;
   ask: Ask;
   run: RunQuery;
   signal?: AbortSignal;

@@ -35,7 +35,7 @@ export async function runReact<Output>(task: ReactTask, context: AgentContext): 
   const protocol = PROTOCOLS[context.protocol];
   const tools = [...task.tools(run), createSubmit(task.submit, run) as unknown as StructuredToolInterface];
   run.tools = tools.map((tool) => tool.name);
-  const instructions = protocol.instructions(tools, task.submit.name, context.options.promptVariant);
+  const instructions = protocol.instructions(tools, task.submit.name, context.options);
   const system = instructions === "" ? task.system.text : `${task.system.text}\n\n${instructions}`;
   recordStart(task, run, system);
 

@@ -38,6 +38,7 @@ export function createToolContext(run: TaskRun, writes: boolean): ToolContext {
     writes,
     kubectl: options.kubectl,
     promptVariant: options.promptVariant,
+    examples: options.examples,
     ask,
     run: runQuery,
     signal: run.signal,

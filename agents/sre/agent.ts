@@ -61,7 +61,7 @@ function mitigate(task: MitigationTask, context: AgentContext): Promise<Outcome<
 
 /** Values that both system prompts may use. */
 function scene(task: SreTask, context: AgentContext): Record<string, string> {
-  const { modalities, summarizer, tools } = context.options;
+  const { modalities, summarizer, examples, tools } = context.options;
   return {
     application: task.application ?? "an application",
     namespaces: context.namespaces.join(", "),
@@ -71,6 +71,7 @@ function scene(task: SreTask, context: AgentContext): Record<string, string> {
     logs: modalities.logs ? "yes" : "",
     traces: modalities.traces ? "yes" : "",
     summarizer: summarizer ? "yes" : "",
+    examples: examples ? "yes" : "",
     memory: (task.memory ?? []).map((note) => `- ${note}`).join("\n"),
   };
 }

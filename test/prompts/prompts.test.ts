@@ -46,12 +46,15 @@ describe("the package's own prompts", () => {
       logs: "",
       traces: "",
       summarizer: "",
+      examples: "",
       memory: "",
     };
     const { text } = prompt("sre-diagnosis", "default", values);
     expect(text).toContain("- nl2metrics");
     expect(text).not.toMatch(/^- (nl2logs|nl2traces|summarize)/m);
     expect(text).not.toContain("earlier attempts");
+    expect(text).not.toContain("Example");
+    expect(prompt("sre-diagnosis", "default", { ...values, examples: "yes" }).text).toMatch(/^Example\./m);
   });
 });
 

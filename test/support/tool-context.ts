@@ -25,6 +25,7 @@ export function toolContext(url: string, answers: string[] = [], changes: Partia
     writes: false,
     kubectl: "builtin",
     promptVariant: "default",
+    examples: true,
     ask: async (prompt) => {
       asked.push(prompt.text);
       return answers[asked.length - 1] ?? "";

@@ -10,6 +10,7 @@ export async function writeKubectlQuery(question: string, context: ToolContext, 
   const answer = await ask(
     prompt("nl2kubectl", context.promptVariant, {
       question,
+      examples: context.examples ? "yes" : "",
       now: timestamp(context.clock.now()),
       namespaces: context.namespaces.join(", "),
       allowed: context.writes

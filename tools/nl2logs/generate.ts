@@ -20,6 +20,7 @@ export async function writeLogsQuery(question: string, context: ToolContext, ask
   const answer = await ask(
     prompt("nl2logs", context.promptVariant, {
       question,
+      examples: context.examples ? "yes" : "",
       now: timestamp(context.clock.now()),
       namespaces: context.namespaces.join(", "),
       labels: values.join("\n"),

@@ -16,6 +16,7 @@ export async function writeMetricsQuery(question: string, context: ToolContext, 
   const answer = await ask(
     prompt("nl2metrics", context.promptVariant, {
       question,
+      examples: context.examples ? "yes" : "",
       now: timestamp(context.clock.now()),
       namespaces: context.namespaces.join(", "),
       metrics: relevant(names, question, MAX_METRICS).join("\n"),

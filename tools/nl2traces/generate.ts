@@ -13,6 +13,7 @@ export async function writeTracesQuery(question: string, context: ToolContext, a
   const answer = await ask(
     prompt("nl2traces", context.promptVariant, {
       question,
+      examples: context.examples ? "yes" : "",
       now: timestamp(context.clock.now()),
       services: (await traceServices(context)).join(", "),
     }),

@@ -8,11 +8,12 @@ import { asPlainText, type Protocol } from "./protocol.js";
 export const jsonAction: Protocol = {
   name: "json-action",
   native: false,
-  instructions: (tools, submit, variant) =>
-    prompt("json-action", variant, {
+  instructions: (tools, submit, options) =>
+    prompt("json-action", options.promptVariant, {
       tools: describeTools(tools),
       names: tools.map((tool) => tool.name).join(", "),
       submit,
+      examples: options.examples ? "yes" : "",
     }).text,
   settings: (backend, tools) => {
     if (backend === "ollama") return { format: actionSchema(tools) };

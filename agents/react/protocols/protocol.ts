@@ -5,7 +5,7 @@
  */
 import { AIMessage, type BaseMessage, HumanMessage, ToolMessage } from "@langchain/core/messages";
 import type { StructuredToolInterface } from "@langchain/core/tools";
-import type { ProtocolName } from "../../agent.js";
+import type { AgentOptions, ProtocolName } from "../../agent.js";
 import type { Parsed, ParsedAction, ToolNames } from "./action.js";
 
 /** A call to this name stands for an answer that could not be understood; its result is the message to the model. */
@@ -16,7 +16,11 @@ export interface Protocol {
   /** Whether the backend is told of the tools, and answers with calls of its own. */
   native: boolean;
   /** Text after the system prompt: the format, and the tools where the backend is not told of them. */
-  instructions(tools: readonly StructuredToolInterface[], submit: string, variant: string): string;
+  instructions(
+    tools: readonly StructuredToolInterface[],
+    submit: string,
+    options: Pick<AgentOptions, "promptVariant" | "examples">,
+  ): string;
   /** More settings for the model call, such as a format that the backend enforces. */
   settings(backend: string, tools: ToolNames): Record<string, unknown>;
   /** The conversation as the model should see it. */

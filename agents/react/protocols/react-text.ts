@@ -7,11 +7,12 @@ import { asPlainText, type Protocol } from "./protocol.js";
 export const reactText: Protocol = {
   name: "react-text",
   native: false,
-  instructions: (tools, submit, variant) =>
-    prompt("react-text", variant, {
+  instructions: (tools, submit, options) =>
+    prompt("react-text", options.promptVariant, {
       tools: describeTools(tools),
       names: tools.map((tool) => tool.name).join(", "),
       submit,
+      examples: options.examples ? "yes" : "",
     }).text,
   // Without it, models go on and make up the observation.
   settings: (backend) => (backend === "openai" || backend === "ollama" ? { stop: ["\nObservation:"] } : {}),
