@@ -16,6 +16,7 @@ import {
   selectStreams,
 } from "../telemetry/logql/index.js";
 import type { LogStore } from "../telemetry/logs.js";
+import { formatNumber } from "../telemetry/promql/index.js";
 import { Re2Error } from "../telemetry/re2.js";
 import { minePatterns } from "./loki-patterns.js";
 import { type Face, requireToken, type ServeOptions, serveApp } from "./serve.js";
@@ -266,13 +267,6 @@ function nanoseconds(ms: number): string {
   return `${Math.round(ms)}000000`;
 }
 
-/** Go prints numbers shortest; infinities with a sign. */
-function sample(value: number): string {
-  if (value === Number.POSITIVE_INFINITY) return "+Inf";
-  if (value === Number.NEGATIVE_INFINITY) return "-Inf";
-  return String(value);
-}
-
 function success(result: LogQLResult, categorize: boolean) {
   const stats = statistics(result.stats);
   const answer = (resultType: string, data: unknown, encoding = {}) => ({
@@ -297,18 +291,21 @@ function success(result: LogQLResult, categorize: boolean) {
     case "vector":
       return answer(
         "vector",
-        result.series.map(({ labels, value }) => ({ metric: labels, value: [result.timeMs / 1000, sample(value)] })),
+        result.series.map(({ labels, value }) => ({
+          metric: labels,
+          value: [result.timeMs / 1000, formatNumber(value)],
+        })),
       );
     case "matrix":
       return answer(
         "matrix",
         result.series.map(({ labels, points }) => ({
           metric: labels,
-          values: points.map(([timeMs, value]) => [timeMs / 1000, sample(value)]),
+          values: points.map(([timeMs, value]) => [timeMs / 1000, formatNumber(value)]),
         })),
       );
     case "scalar":
-      return answer("scalar", [result.timeMs / 1000, sample(result.value)]);
+      return answer("scalar", [result.timeMs / 1000, formatNumber(result.value)]);
   }
 }
 

@@ -142,6 +142,17 @@ describe("Loki face", () => {
     expect(scalar.json.data).toMatchObject({ resultType: "scalar", result: [START / 1000, "2"] });
   });
 
+  it.each([
+    ["2 ^ 80", "1208925819614629200000000"],
+    ["1 / 2 ^ 30", "0.0000000009313225746154785"],
+    ["1 / 0", "NaN"],
+    ["10 ^ 400", "+Inf"],
+    ["-10 ^ 401", "-Inf"],
+    ["0.1 + 0.2", "0.30000000000000004"],
+  ])("writes numbers as Go does: %s", async (query, expected) => {
+    expect((await get("/loki/api/v1/query", { query })).json.data.result[1]).toBe(expected);
+  });
+
   it("takes forms by POST", async () => {
     const response = await app.request("/loki/api/v1/query_range", {
       method: "POST",
