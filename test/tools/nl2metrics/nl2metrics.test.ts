@@ -93,6 +93,14 @@ describe("nl2metrics", () => {
     expect(server!.requests.every(({ url }) => !url.pathname.includes("query"))).toBe(true);
   });
 
+  it.each(["absent(gone)", 'absent_over_time(gone{a="b"}[5m])', 'ALERTS{alertstate="firing"}'])(
+    "runs %s, though there is no such series",
+    async (query) => {
+      const context = toolContext(await prometheus(() => vector("1")));
+      expect(await createNl2Metrics(context).invoke({ query })).toContain("1 series");
+    },
+  );
+
   it.each([
     {
       query: 'http_requests_total{service_name="card"}',
