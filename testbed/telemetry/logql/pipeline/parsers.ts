@@ -13,7 +13,7 @@ export function jsonStage(stage: FieldParser): LineStage {
   return (line) => {
     let document: unknown;
     try {
-      document = JSON.parse(line.text);
+      document = parseJson(line.text);
     } catch (error) {
       line.fail("JSONParserErr", error instanceof Error ? error.message : String(error));
       return true;
@@ -24,6 +24,17 @@ export function jsonStage(stage: FieldParser): LineStage {
     else line.fail("JSONParserErr", "expecting json object(6), but it is not");
     return true;
   };
+}
+
+/** A number that JavaScript would write differently: too long, a trailing zero, an exponent. */
+const INEXACT_NUMBER = /[-\d.]{16,}|\.\d*0(?!\d)|\d[eE]/;
+const STRING_OR_NUMBER = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?/g;
+
+/** JSON, with numbers kept as they are written: an order number of 19 digits stays what it is. @throws SyntaxError */
+function parseJson(text: string): unknown {
+  const document = JSON.parse(text);
+  if (!INEXACT_NUMBER.test(text)) return document;
+  return JSON.parse(text.replace(STRING_OR_NUMBER, (token) => (token.startsWith('"') ? token : `"${token}"`)));
 }
 
 function flatten(line: LineContext, object: Record<string, unknown>, prefix: string): void {
