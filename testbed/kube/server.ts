@@ -9,7 +9,7 @@ import type { DeleteOptions, EventDetail, KubeApi, WriteOptions } from "./api.js
 import { bootstrap } from "./bootstrap.js";
 import { followDefinitions } from "./custom.js";
 import { EventRecorder } from "./events.js";
-import { clone } from "./json.js";
+import { clone, equal } from "./json.js";
 import { CONVERSIONS, rulesOf } from "./kinds/index.js";
 import type { GroupResource, KubeObject, WatchEvent } from "./objects.js";
 import { Registry } from "./resources.js";
@@ -109,6 +109,7 @@ export class ApiServer implements KubeApi, Machine {
     if (old === undefined) return undefined;
     const draft = clone(old) as T;
     change(draft);
+    if (equal(draft, old)) return old as T;
     return updateObject(this, info, old, draft, {
       manager: options.manager ?? "kube-apiserver",
       internal: true,

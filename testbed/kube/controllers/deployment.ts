@@ -38,6 +38,8 @@ class Rollout {
   deployment: KubeObject;
   oldSets: KubeObject[] = [];
   newSet: KubeObject | undefined;
+  /** The deployment here has what the stored one has not: see `noteRevision`. */
+  dirty = false;
 
   constructor(plane: Plane, queue: WorkQueue, deployment: KubeObject) {
     this.plane = plane;
@@ -253,13 +255,15 @@ function roundHalfAway(value: number): number {
 function resize(rollout: Rollout, set: KubeObject, size: number): boolean {
   const { api } = rollout.plane;
   const before = util.desired(set);
+  const annotations = { ...set.metadata.annotations, ...util.sizeAnnotations(rollout.deployment) };
+  if (size === before && same(annotations, set.metadata.annotations)) return false;
   const written = api.modify(
     REPLICA_SETS,
     set.metadata.namespace,
     set.metadata.name,
     (draft) => {
       draft.spec.replicas = size;
-      draft.metadata.annotations = { ...draft.metadata.annotations, ...util.sizeAnnotations(rollout.deployment) };
+      draft.metadata.annotations = annotations;
     },
     { manager: MANAGER },
   );
@@ -284,19 +288,10 @@ function resize(rollout: Rollout, set: KubeObject, size: number): boolean {
  * False when it could not be created.
  */
 function syncRevision(rollout: Rollout, create: boolean): boolean {
-  const { plane, deployment } = rollout;
+  const { deployment } = rollout;
   const revision = Math.max(0, ...rollout.oldSets.map(util.revisionOf)) + 1;
   if (rollout.newSet !== undefined) {
-    rollout.newSet = plane.api.modify(
-      REPLICA_SETS,
-      rollout.newSet.metadata.namespace,
-      rollout.newSet.metadata.name,
-      (draft) => {
-        draft.metadata.annotations = util.replicaSetAnnotations(deployment, draft.metadata.annotations, revision);
-        setOrOmit(draft.spec, "minReadySeconds", deployment.spec.minReadySeconds);
-      },
-      { manager: MANAGER },
-    );
+    rollout.newSet = updateNew(rollout, rollout.newSet, revision);
     const name = rollout.newSet?.metadata.name;
     const found = needsProgressCondition(deployment)
       ? { reason: "FoundNewReplicaSet", message: `Found new replica set "${name}"` }
@@ -305,6 +300,19 @@ function syncRevision(rollout: Rollout, create: boolean): boolean {
     return true;
   }
   return create ? createNew(rollout, revision) : true;
+}
+
+/** The new replica set with the annotations and minReadySeconds that it should have; written only when they differ. */
+function updateNew(rollout: Rollout, set: KubeObject, revision: number): KubeObject | undefined {
+  const { plane, deployment } = rollout;
+  const annotations = util.replicaSetAnnotations(deployment, set.metadata.annotations, revision);
+  const minReady = deployment.spec.minReadySeconds ?? 0;
+  if (same(annotations, set.metadata.annotations) && minReady === (set.spec.minReadySeconds ?? 0)) return set;
+  const change = (draft: KubeObject) => {
+    draft.metadata.annotations = annotations;
+    setOrOmit(draft.spec, "minReadySeconds", minReady);
+  };
+  return plane.api.modify(REPLICA_SETS, set.metadata.namespace, set.metadata.name, change, { manager: MANAGER });
 }
 
 function createNew(rollout: Rollout, revision: number): boolean {
@@ -384,20 +392,20 @@ function needsProgressCondition(deployment: KubeObject): boolean {
   return util.hasDeadline(deployment) && !deployment.status?.conditions?.some((c: any) => c.type === "Progressing");
 }
 
+/** Revision and progress of the deployment; written together with the status that each reconcile ends with. */
 function noteRevision(rollout: Rollout, revision: string, progress?: { reason: string; message: string }): void {
-  update(rollout, (draft) => {
-    if (draft.metadata.annotations?.[util.REVISION] !== revision) {
-      draft.metadata.annotations = { ...draft.metadata.annotations, [util.REVISION]: revision };
-    }
-    if (progress === undefined) return;
-    draft.status ??= {};
-    draft.status.conditions = util.setCondition(draft.status.conditions ?? [], {
-      type: "Progressing",
-      status: "True",
-      ...progress,
-      lastUpdateTime: timestamp(rollout.plane.clock.now()),
-    });
-  });
+  const { deployment, plane } = rollout;
+  const { metadata, status } = deployment;
+  if (progress === undefined && metadata.annotations?.[util.REVISION] === revision) return;
+  const lastUpdateTime = timestamp(plane.clock.now());
+  const conditions: util.Condition[] = status?.conditions ?? [];
+  const noted = progress ? { type: "Progressing", status: "True", ...progress, lastUpdateTime } : undefined;
+  rollout.dirty = true;
+  rollout.deployment = {
+    ...deployment,
+    metadata: { ...metadata, annotations: { ...metadata.annotations, [util.REVISION]: revision } },
+    status: { ...status, conditions: noted ? util.setCondition(conditions, noted) : conditions },
+  };
 }
 
 /** Deletes replica sets beyond the history limit: empty, settled ones, oldest first. */
@@ -525,10 +533,15 @@ function requeueForDeadline(rollout: Rollout): void {
 }
 
 function writeStatus(rollout: Rollout, status: any): void {
-  if (same(rollout.deployment.status, status)) return;
+  const { annotations } = rollout.deployment.metadata;
+  if (!rollout.dirty && same(rollout.deployment.status, status)) return;
   update(rollout, (draft) => {
     draft.status = status;
+    const revision = annotations?.[util.REVISION];
+    if (revision !== undefined)
+      draft.metadata.annotations = { ...draft.metadata.annotations, [util.REVISION]: revision };
   });
+  rollout.dirty = false;
 }
 
 function update(rollout: Rollout, change: (draft: KubeObject) => void): void {

@@ -1,7 +1,7 @@
 /** Nodes: how they look when they are made, and their lifecycle: heartbeats, taints, eviction after a loss. */
 import type { KubeApi } from "../api.js";
 import { type KubeObject, timestamp } from "../objects.js";
-import { same } from "./fields.js";
+import { same, setOrOmit } from "./fields.js";
 import { MANAGER } from "./owners.js";
 import { apiError, type Plane, type Profile } from "./plane.js";
 import { condition, isFinished } from "./pods.js";
@@ -342,23 +342,17 @@ function syncNode(plane: Plane, name: string): void {
     if (condition(node, type)?.status === "True") wanted.push({ key, effect: "NoSchedule" });
   }
   const managed = new Set([UNREACHABLE, NOT_READY, UNSCHEDULABLE, ...Object.values(PRESSURE_TAINTS)]);
-  api.modify(
-    "nodes",
-    undefined,
-    name,
-    (draft) => {
-      const current: any[] = draft.spec?.taints ?? [];
-      const kept = current.filter(
-        (t) => !managed.has(t.key) || wanted.some((w) => w.key === t.key && w.effect === t.effect),
-      );
-      const added = wanted.filter((w) => !current.some((t) => t.key === w.key && t.effect === w.effect));
-      const taints = [...kept, ...added.map((taint) => ({ ...taint, timeAdded: now }))];
+  const current: any[] = node.spec?.taints ?? [];
+  const isWanted = (taint: any) => wanted.some((each) => each.key === taint.key && each.effect === taint.effect);
+  const kept = current.filter((taint) => !managed.has(taint.key) || isWanted(taint));
+  const added = wanted.filter((each) => !current.some((t) => t.key === each.key && t.effect === each.effect));
+  if (added.length > 0 || kept.length < current.length) {
+    const change = (draft: KubeObject) => {
       draft.spec ??= {};
-      if (taints.length > 0) draft.spec.taints = taints;
-      else delete draft.spec.taints;
-    },
-    { manager: MANAGER },
-  );
+      setOrOmit(draft.spec, "taints", [...kept, ...added.map((taint) => ({ ...taint, timeAdded: now }))]);
+    };
+    api.modify("nodes", undefined, name, change, { manager: MANAGER });
+  }
   if (ready !== "True" && ready !== undefined) markPodsNotReady(plane, node, now);
 }
 

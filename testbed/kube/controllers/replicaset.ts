@@ -27,17 +27,22 @@ function sync(plane: Plane, queue: WorkQueue, key: string): void {
     return;
   }
   const pods = claim(plane.api, set, "pods", set.spec?.selector, isActive).filter(isActive);
-  let failure: { reason: string; message: string } | undefined;
-  if (set.metadata.deletionTimestamp === undefined) failure = manage(plane, set, pods);
+  const { changed, failure } =
+    set.metadata.deletionTimestamp === undefined ? manage(plane, set, pods) : { changed: false, failure: undefined };
   if (failure) queue.retry(key);
   else queue.forget(key);
-  // Created and deleted pods are counted when their events bring the key back.
-  writeStatus(plane, queue, key, set, pods, failure);
+  // Pods that came or went bring the key back in this instant; until then there is no need to write.
+  if (!changed || failure) writeStatus(plane, queue, key, set, pods, failure);
 }
 
-function manage(plane: Plane, set: KubeObject, pods: KubeObject[]): { reason: string; message: string } | undefined {
+interface Managed {
+  changed: boolean;
+  failure?: { reason: string; message: string };
+}
+
+function manage(plane: Plane, set: KubeObject, pods: KubeObject[]): Managed {
   const missing = (set.spec?.replicas ?? 1) - pods.length;
-  if (missing < 0) return deletePods(plane, set, pods, Math.min(-missing, BURST));
+  if (missing < 0) return { changed: deletePods(plane, set, pods, Math.min(-missing, BURST)) };
   for (let i = 0; i < Math.min(missing, BURST); i++) {
     try {
       const pod = podFromTemplate(set.spec.template, set, controllerReference(set));
@@ -46,20 +51,22 @@ function manage(plane: Plane, set: KubeObject, pods: KubeObject[]): { reason: st
     } catch (error) {
       const { message, reason } = apiError(error);
       const namespaceGone = reason === "NotFound" || message.includes("because it is being terminated");
-      if (namespaceGone) return undefined;
+      if (namespaceGone) return { changed: i > 0 };
       event(plane, set, "Warning", "FailedCreate", `Error creating: ${message}`);
-      return { reason: "FailedCreate", message };
+      return { changed: i > 0, failure: { reason: "FailedCreate", message } };
     }
   }
-  return undefined;
+  return { changed: missing > 0 };
 }
 
-function deletePods(plane: Plane, set: KubeObject, pods: KubeObject[], count: number): undefined {
+function deletePods(plane: Plane, set: KubeObject, pods: KubeObject[], count: number): boolean {
+  let changed = false;
   for (const pod of byExpendability(plane, set, pods).slice(0, count)) {
     if (plane.api.delete("pods", pod.metadata.namespace, pod.metadata.name) === undefined) continue;
     event(plane, set, "Normal", "SuccessfulDelete", `Deleted pod: ${pod.metadata.name}`);
+    changed = true;
   }
-  return undefined;
+  return changed;
 }
 
 const PHASE_RANK: Record<string, number> = { Pending: 0, Unknown: 1, Running: 2 };
