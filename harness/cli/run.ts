@@ -79,6 +79,11 @@ export async function runCommand(flags: RunFlags, io: Io): Promise<number> {
     ...(flags.baseUrl === undefined ? {} : { baseUrl: flags.baseUrl }),
   };
   const model = await resolveModel(flags.model, modelOptions);
+  if (flags.maxCost !== undefined && model.price === undefined) {
+    throw new UsageError(
+      `--max-cost: the price of ${flags.model} is unknown; give it in an entry of models.yaml (price)`,
+    );
+  }
   const configuration = configurationOf(flags, loaded);
   const store = openStore(flags, configuration, model);
 

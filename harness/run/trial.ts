@@ -160,9 +160,14 @@ async function work(
   const { environment, baseline, healthyWorkloads, application } = started;
   const { signal, onPhase } = dependencies;
   const now = () => environment.clock.now();
-  const run = <Output>(name: TaskRecord["task"], role: Role, agentTask: object): Promise<Outcome<Output>> => {
+  const run = <Output>(
+    name: TaskRecord["task"],
+    role: Role,
+    agentTask: object,
+    onStep?: () => Promise<void>,
+  ): Promise<Outcome<Output>> => {
     onPhase?.({ phase: "task", at: now(), task: name });
-    return runTask<Output>(name, role, agentTask, started, configuration, dependencies, progress);
+    return runTask<Output>({ name, role, agentTask, onStep }, started, configuration, dependencies, progress);
   };
 
   progress.agentStartedAt = now();
@@ -172,9 +177,14 @@ async function work(
   onPhase?.({ phase: "diagnosed", at: now(), outcome: diagnosed });
   if (scenario.disruptions.length === 0 || diagnosed.status === "model-error") return;
 
-  const before = incidentAlerts(await environment.alerts(), baseline).filter((alert) => alert.state === "firing");
+  const before = await firingNow(environment, baseline);
   const task = { task: "mitigation", application, diagnosis: diagnosed.output };
-  const mitigated = await run<SreMitigation>("mitigation", "read-write", task);
+  // Alerts may clear while the agent still looks on: the time to mitigation is counted from there.
+  const during: ObservedState["looks"] = [];
+  const look = async () => {
+    during.push({ at: now(), firing: await firingNow(environment, baseline) });
+  };
+  const mitigated = await run<SreMitigation>("mitigation", "read-write", task, look);
   const mitigationEnded = now();
   progress.agentEndedAt = mitigationEnded;
   if (mitigated.output) progress.mitigation = mitigated.output;
@@ -183,19 +193,22 @@ async function work(
   const looks = await watchRecovery(environment, baseline, configuration.verification, signal);
   progress.observed = {
     baseline,
-    triggering: before.map(instance),
+    triggering: before,
     mitigationEnded,
-    looks: onlyChanges(looks),
+    looks: onlyChanges([...during, ...looks]),
     healthyWorkloads,
     finalWorkloads: await environment.workloads(),
   };
   onPhase?.({ phase: "verified", at: now(), cleared: looks.at(-1)?.firing.length === 0 });
 }
 
+async function firingNow(environment: Environment, baseline: readonly AlertInstance[]): Promise<AlertInstance[]> {
+  const alerts = incidentAlerts(await environment.alerts(), baseline);
+  return alerts.filter((alert) => alert.state === "firing").map(instance);
+}
+
 async function runTask<Output>(
-  name: TaskRecord["task"],
-  role: Role,
-  agentTask: object,
+  { name, role, agentTask, onStep }: TaskRun,
   { environment, namespaces }: Started,
   configuration: RunConfiguration,
   { agent, model, transcript, signal }: TrialDependencies,
@@ -215,7 +228,10 @@ async function runTask<Output>(
     transcript,
     secrets: [...model.secrets, ...(endpoints.token ? [endpoints.token] : [])],
     ...(signal ? { signal } : {}),
-    onStep: () => environment.clock.sleep(configuration.step_seconds, signal),
+    onStep: async () => {
+      await environment.clock.sleep(configuration.step_seconds, signal);
+      await onStep?.();
+    },
   })) as Outcome<Output>;
   signal?.throwIfAborted();
   progress.tasks.push({
@@ -225,6 +241,14 @@ async function runTask<Output>(
     usage: outcome.usage,
   });
   return outcome;
+}
+
+interface TaskRun {
+  name: TaskRecord["task"];
+  role: Role;
+  agentTask: object;
+  /** After each step's time has passed. */
+  onStep: (() => Promise<void>) | undefined;
 }
 
 /** First, last, and each look that differs from the one before it: the rest says nothing new. */

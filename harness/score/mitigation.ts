@@ -20,7 +20,7 @@ export interface ObservedState {
   /** Firing when the mitigation began, the baseline left out: the triggering alerts and what followed from them. */
   triggering: AlertInstance[];
   mitigationEnded: number;
-  /** Firing alerts at each look after the mitigation, baseline left out, oldest first. */
+  /** Firing alerts at each look during and after the mitigation, baseline left out, oldest first. */
   looks: { at: number; firing: AlertInstance[] }[];
   /** Before the injection. */
   healthyWorkloads: WorkloadReplicas[];
@@ -69,7 +69,10 @@ export function mitigation(
   const all = quietSince(observed, () => true);
   const last = observed.looks.at(-1);
   const clearedIn = incidentOver === undefined ? undefined : (incidentOver - observed.mitigationEnded) / 1000;
-  const stayed = incidentOver === undefined || last === undefined ? 0 : (last.at - incidentOver) / 1000;
+  const stayed =
+    incidentOver === undefined || last === undefined
+      ? 0
+      : (last.at - Math.max(incidentOver, observed.mitigationEnded)) / 1000;
   const stillFiring = last?.firing.filter(own) ?? observed.triggering;
   const others = newAlerts(observed, own, window);
   const lost = lostWorkloads(observed, mayRemove);
@@ -89,7 +92,7 @@ export function mitigation(
       saw:
         clearedIn === undefined
           ? `still firing: ${list(stillFiring)}`
-          : `all cleared ${Math.round(Math.max(0, clearedIn))} s after the mitigation`,
+          : `all cleared ${Math.round(Math.abs(clearedIn))} s ${clearedIn < 0 ? "before the mitigation ended" : "after the mitigation"}`,
     },
     {
       name: "stayed_cleared",

@@ -67,6 +67,20 @@ describe("a trial", () => {
     expect(idle.record.effort.time_to_mitigation).toBeNull();
   });
 
+  it("counts the time to mitigation up to where alerts cleared, also while the agent looks on", async () => {
+    const { record } = await trial((env) => ({
+      diagnosis: [RIGHT],
+      onTask: async (context, task) => {
+        if (task === "diagnosis") return;
+        env.repair();
+        for (let step = 0; step < 30; step++) await context.onStep?.();
+      },
+    }));
+    expect(record.mitigation).toBe(1);
+    expect(record.effort.virtual_seconds).toBe(20 + 320);
+    expect(record.effort.time_to_mitigation).toBe(20 + 30);
+  });
+
   const breakages: [string, (env: FakeEnvironment) => void, string[]][] = [
     ["clears too late", (env) => env.raise("HighRequestErrorRate", 0, 1200), ["alerts_cleared", "stayed_cleared"]],
     ["comes back", (env) => env.raise("HighRequestErrorRate", 200), ["alerts_cleared", "stayed_cleared"]],

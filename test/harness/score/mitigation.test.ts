@@ -48,6 +48,12 @@ describe("mitigation", () => {
     ["another alert to the end", observed(times(16, N)), ["no_new_alert"]],
     ["another alert that passed before the window", observed([...times(3, N), ...times(6)]), []],
     ["another alert inside of the window", observed([...times(4), [N], ...times(2)]), ["no_new_alert"]],
+    ["clear while the agent still looks on", observed([...times(3, E), ...times(9)], { mitigationEnded: 360_000 }), []],
+    [
+      "quiet before the end does not count as staying",
+      observed(times(9), { mitigationEnded: 360_000 }),
+      ["stayed_cleared"],
+    ],
     ["no incident", observed(times(6), { triggering: [] }), ["incident_present"]],
     ["no look at all", observed([]), ["alerts_cleared", "stayed_cleared"]],
     ["a workload gone", observed(times(6), { finalWorkloads: [] }), ["no_workload_lost"]],
@@ -78,6 +84,8 @@ describe("mitigation", () => {
     expect(seen(observed([...times(2, E), ...times(6)]), "alerts_cleared")).toBe(
       "all cleared 120 s after the mitigation",
     );
+    const early = observed([...times(2, E), ...times(9)], { mitigationEnded: 300_000 });
+    expect(seen(early, "alerts_cleared")).toBe("all cleared 180 s before the mitigation ended");
     expect(seen(observed(times(6), { finalWorkloads: [] }), "no_workload_lost")).toBe(
       "shop/Deployment/a is gone; shop/Deployment/b is gone",
     );
