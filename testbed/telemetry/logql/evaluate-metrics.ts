@@ -55,8 +55,13 @@ function evaluate(expr: MetricExpr, store: LogStore, steps: Steps, needs: LabelN
 
 function needsOf(expr: Extract<MetricExpr, { type: "aggregate" }>, outer: LabelNeeds): LabelNeeds {
   const keepsAll = ["topk", "bottomk", "approx_topk", "sort", "sort_desc"].includes(expr.op);
-  if (expr.grouping === undefined) return keepsAll ? outer : { names: new Set(), none: true };
-  return { names: new Set([...outer.names, ...expr.grouping.labels]), none: false };
+  if (expr.grouping === undefined) {
+    if (keepsAll) return { names: outer.names, none: outer.none };
+    return { names: new Set(), none: true, ...(expr.op === "sum" ? { sumBy: [] } : {}) };
+  }
+  const { without, labels } = expr.grouping;
+  const sumBy = expr.op === "sum" && !without ? { sumBy: [...labels].sort() } : {};
+  return { names: new Set([...outer.names, ...labels]), none: false, ...sumBy };
 }
 
 function labelReplace(expr: Extract<MetricExpr, { type: "labelReplace" }>, input: VectorSeries[]): VectorSeries[] {

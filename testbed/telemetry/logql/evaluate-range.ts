@@ -1,7 +1,7 @@
 /** Range aggregations: samples out of lines, and a function over each window. */
 import { type LogStream, upperBound } from "../log-store.js";
 import type { LogEntry, LogStore } from "../logs.js";
-import type { RangeAggregation, Unwrap } from "./ast.js";
+import type { RangeAggregation, RangeOp, Unwrap } from "./ast.js";
 import { pipelineError } from "./errors.js";
 import type { QueryStats } from "./evaluate-logs.js";
 import { labelFilterStage } from "./pipeline/filters.js";
@@ -24,7 +24,18 @@ export interface LabelNeeds {
   names: ReadonlySet<string>;
   /** The aggregation around it keeps no label: what parsers could not read is then not looked at, nor complained of. */
   none: boolean;
+  /** Set where a sum by these names stands right around: samples may be put together before they are counted. */
+  sumBy?: readonly string[];
 }
+
+/** Whose values over two series add up to the value over both. */
+const ADDITIVE: ReadonlySet<RangeOp> = new Set([
+  "rate",
+  "count_over_time",
+  "bytes_rate",
+  "bytes_over_time",
+  "sum_over_time",
+]);
 
 /** Identifiers of single requests would make one series a line; they stay out unless a grouping asks for them. */
 const PER_LINE_LABELS = ["trace_id", "span_id"];
@@ -75,6 +86,18 @@ function collect(
   const lastMs = steps.startMs + (steps.count - 1) * steps.stepMs - expr.offsetMs;
   const byKey = new Map<string, SampleSeries>();
   const context = new LineContext();
+  const sumBy = ADDITIVE.has(expr.op) ? needs.sumBy : undefined;
+
+  /** The labels of the line's series; only those that the sum keeps, where it can be made here. */
+  function labelsOf(): Record<string, string> {
+    if (sumBy === undefined) return context.labels();
+    const labels: Record<string, string> = {};
+    for (const name of sumBy) {
+      const value = context.get(name);
+      if (value !== undefined && value !== "") labels[name] = value;
+    }
+    return labels;
+  }
 
   function seriesOf(labels: Record<string, string>): SampleSeries {
     for (const name of hidden) delete labels[name];
@@ -108,7 +131,7 @@ function collect(
       const level = plain ? context.get("detected_level")! : "";
       if (plain) series = untouched.get(level);
       if (series === undefined) {
-        series = seriesOf(context.labels());
+        series = seriesOf(labelsOf());
         if (plain) untouched.set(level, series);
       }
       if (series.times.length > 0 && series.times.at(-1)! > entry.timeMs) series.unordered = true;
