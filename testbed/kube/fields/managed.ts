@@ -128,7 +128,9 @@ export function managedByApply(
 ): { object: any; entries: ManagedFieldsEntry[] } {
   const entries = entriesOf(live);
   const part = ownable(config, workflow.ignored);
-  const set = fieldSet(part, type);
+  const { metadata, ...others } = part;
+  // Metadata as such belongs to nobody, only what is in it.
+  const set = fieldSet(metadata === undefined || isEmpty(metadata) ? others : part, type);
   const mine = makeEntry(workflow, "Apply", set);
   const id = identity(mine);
   const before = entries.get(id)?.fieldsV1;
