@@ -2,7 +2,7 @@
  * Outermost around the model call: ends the loop when the answer is in, watches the limits, gives the last turn, counts
  * steps and lets environment time pass.
  */
-import { HumanMessage } from "@langchain/core/messages";
+import { AIMessage, HumanMessage } from "@langchain/core/messages";
 import { createMiddleware } from "langchain";
 import { lastTurnMessage, reachedLimit } from "../limits.js";
 import { NOT_UNDERSTOOD } from "../protocols/index.js";
@@ -12,25 +12,16 @@ import { tokensOf } from "../usage.js";
 export function pace(run: TaskRun, submit: string) {
   return createMiddleware({
     name: "pace",
-    beforeModel: {
-      canJumpTo: ["end"],
-      hook: async () => {
-        if (run.over) return { jumpTo: "end" };
-        const limit = reachedLimit(run);
-        if (limit === undefined) return undefined;
-        run.limit = limit;
-        run.recorder.record({ event: "limit", step: run.usage.steps, limit: limit.status, detail: limit.detail });
-        const content = lastTurnMessage(limit.detail, submit);
-        run.recorder.record({ event: "message", role: "user", content });
-        return { messages: [new HumanMessage(content)] };
-      },
-    },
+    // Not a `beforeModel` hook: that would be one more node of the graph for each step.
     wrapModelCall: async (request, handler) => {
+      if (run.over) return new AIMessage(""); // It calls nothing, and so ends the loop.
       const startedAt = performance.now();
-      const last = run.limit !== undefined;
+      const remark = limitRemark(run, submit);
+      const last = remark !== undefined;
       run.rejected = undefined;
       const tools = last ? request.tools.filter((tool) => tool.name === submit) : request.tools;
-      const answer = await handler({ ...request, tools });
+      const messages = remark === undefined ? request.messages : [...request.messages, remark];
+      const answer = await handler({ ...request, tools, messages });
       if (last) run.lastTurnTaken = true;
       else run.usage.steps++;
       const calls = (answer.tool_calls ?? []).filter((call) => call.name !== NOT_UNDERSTOOD);
@@ -56,4 +47,15 @@ export function pace(run: TaskRun, submit: string) {
       return answer;
     },
   });
+}
+
+/** Notes a limit that has been reached, and gives what the model is told of it. */
+function limitRemark(run: TaskRun, submit: string): HumanMessage | undefined {
+  const limit = reachedLimit(run);
+  if (limit === undefined) return undefined;
+  run.limit = limit;
+  run.recorder.record({ event: "limit", step: run.usage.steps, limit: limit.status, detail: limit.detail });
+  const content = lastTurnMessage(limit.detail, submit);
+  run.recorder.record({ event: "message", role: "user", content });
+  return new HumanMessage(content);
 }
