@@ -3,6 +3,7 @@
 /** The value of a template, or of a string that holds a number. */
 export function toNumber(value: unknown): number {
   if (typeof value === "number") return value;
+  if (typeof value === "bigint") return Number(value);
   const text = String(value);
   if (/^[+-]?inf$/i.test(text)) return text.startsWith("-") ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
   return text.trim() === "" ? Number.NaN : Number(text);
@@ -19,13 +20,37 @@ export function generalFormat(value: number, precision: number): string {
   if (!Number.isFinite(value)) return value > 0 ? "+Inf" : "-Inf";
   if (value === 0) return "0";
   const digits = Math.max(precision, 1);
-  const [, exponentText] = value.toExponential(digits - 1).split("e");
+  const [mantissa, exponentText] = exponential(value, digits - 1).split("e");
   const exponent = Number(exponentText);
-  if (exponent < -4 || exponent >= digits) {
-    const mantissa = trimZeros(value.toExponential(digits - 1).split("e")[0]!);
-    return `${mantissa}e${exponent < 0 ? "-" : "+"}${String(Math.abs(exponent)).padStart(2, "0")}`;
-  }
-  return trimZeros(value.toFixed(Math.max(0, digits - 1 - exponent)));
+  if (exponent < -4 || exponent >= digits) return `${trimZeros(mantissa!)}e${exponentText}`;
+  return trimZeros(fixed(value, Math.max(0, digits - 1 - exponent)));
+}
+
+/** Go's `%.<decimals>f`: an exact half goes to the even neighbour, and no number has an exponent. */
+export function fixed(value: number, decimals: number): string {
+  const size = Math.abs(value);
+  const sign = value < 0 || Object.is(value, -0) ? "-" : "";
+  if (size >= 1e21) return sign + BigInt(size).toString() + (decimals > 0 ? `.${"0".repeat(decimals)}` : "");
+  const rounded = size.toFixed(decimals);
+  const [whole, fraction = ""] = size.toFixed(Math.min(100, decimals + 60)).split(".");
+  const isHalf = /^50*$/.test(fraction.slice(decimals));
+  if (!isHalf) return sign + rounded;
+  const lower = decimals > 0 ? `${whole}.${fraction.slice(0, decimals)}` : whole!;
+  return sign + (Number(lower.at(-1)) % 2 === 0 ? lower : rounded);
+}
+
+/** Go's `%.<decimals>e`: halves to even, two digits of exponent at least. */
+export function exponential(value: number, decimals: number): string {
+  const [mantissa, exponent] = value.toExponential(decimals).split("e");
+  const [exact, exactExponent] = value.toExponential(Math.min(100, decimals + 60)).split("e");
+  const cut = exact!.indexOf(".") + 1 + decimals;
+  const lower = decimals > 0 ? exact!.slice(0, cut) : exact!.slice(0, cut - 1);
+  const isHalf = /^50*$/.test(exact!.slice(cut)) && Number(lower.at(-1)) % 2 === 0;
+  return isHalf ? `${lower}${goExponent(exactExponent!)}` : `${mantissa}${goExponent(exponent!)}`;
+}
+
+function goExponent(exponent: string): string {
+  return `e${exponent[0]}${exponent.slice(1).padStart(2, "0")}`;
 }
 
 function trimZeros(text: string): string {
@@ -103,6 +128,8 @@ export function humanizePercentage(value: unknown): string {
 export function humanizeTimestamp(value: unknown): string {
   const v = toNumber(value);
   if (!Number.isFinite(v)) return fourDigits(v);
+  // Go counts nanoseconds in 64 bits.
+  if (Math.abs(v) > 9.2e9) throw new RangeError(`humanizeTimestamp: ${plain(v)} is no time`);
   const date = new Date(v * 1000);
   const fraction = date.getUTCMilliseconds();
   const tail = fraction === 0 ? "" : `.${String(fraction).padStart(3, "0").replace(/0+$/, "")}`;
@@ -117,11 +144,15 @@ export function sprintf(format: string, args: readonly unknown[]): string {
     (_, flags: string, width: string | undefined, precision: string | undefined, verb: string) => {
       if (verb === "%") return "%";
       if (next >= args.length) return `%!${verb}(MISSING)`;
-      let text = formatVerb(verb, args[next++], precision === undefined ? undefined : Number(precision));
-      if (flags.includes("+") && /^[\d.]/.test(text) && typeof args[next - 1] === "number") text = `+${text}`;
+      const value = args[next++];
+      let text = formatVerb(verb, value, precision === undefined ? undefined : Number(precision));
+      const numeric = "deEfFgG".includes(verb);
+      if (numeric && flags.includes("+") && !/^[-+]/.test(text)) text = `+${text}`;
       const size = Number(width ?? 0);
       if (flags.includes("-")) return text.padEnd(size);
-      return flags.includes("0") ? text.padStart(size, "0") : text.padStart(size);
+      if (!flags.includes("0") || (numeric && special(value) !== undefined)) return text.padStart(size);
+      const sign = numeric && /^[-+]/.test(text) ? text[0]! : "";
+      return sign + text.slice(sign.length).padStart(size - sign.length, "0");
     },
   );
 }
@@ -132,14 +163,9 @@ function formatVerb(verb: string, value: unknown, precision: number | undefined)
       return String(Math.trunc(toNumber(value)));
     case "f":
     case "F":
-      return special(value) ?? toNumber(value).toFixed(precision ?? 6);
+      return special(value) ?? fixed(toNumber(value), precision ?? 6);
     case "e":
-      return (
-        special(value) ??
-        toNumber(value)
-          .toExponential(precision ?? 6)
-          .replace(/e([+-])(\d)$/, "e$10$2")
-      );
+      return special(value) ?? exponential(toNumber(value), precision ?? 6);
     case "g":
       return precision === undefined ? plain(value) : generalFormat(toNumber(value), precision);
     case "s":
@@ -152,7 +178,7 @@ function formatVerb(verb: string, value: unknown, precision: number | undefined)
     case "t":
       return String(Boolean(value));
     case "x":
-      return typeof value === "number" ? Math.trunc(value).toString(16) : Buffer.from(String(value)).toString("hex");
+      return typeof value === "string" ? Buffer.from(value).toString("hex") : Math.trunc(toNumber(value)).toString(16);
     default:
       throw new Error(`printf: verb %${verb} is not supported`);
   }
@@ -163,18 +189,16 @@ function special(value: unknown): string | undefined {
   return Number.isFinite(v) ? undefined : fourDigits(v);
 }
 
-/** A value as Go prints it with %v. */
+/** A value as Go prints it with %v: floats from 1e+06 on have an exponent; integers, here bigints, never. */
 export function plain(value: unknown): string {
   if (value === undefined || value === null) return "<no value>";
   if (typeof value === "number") {
     if (!Number.isFinite(value)) return fourDigits(value);
-    const size = Math.abs(value);
-    if (size !== 0 && (size < 1e-4 || size >= 1e21)) {
-      return String(value).includes("e")
-        ? String(value).replace(/e([+-])(\d)$/, "e$10$2")
-        : value.toExponential().replace(/e([+-])(\d)$/, "e$10$2");
+    const exponent = Number(value.toExponential().split("e")[1]);
+    if (value !== 0 && (exponent < -4 || exponent >= 6)) {
+      return value.toExponential().replace(/e([+-])(\d)$/, "e$10$2");
     }
-    return String(value);
+    return Object.is(value, -0) ? "-0" : String(value);
   }
   if (typeof value === "object") {
     const entries = Object.entries(value as Record<string, unknown>).sort(([a], [b]) => (a < b ? -1 : 1));

@@ -39,9 +39,14 @@ export interface TemplateData {
 export type Template = (data: TemplateData) => string;
 
 type Value = unknown;
+/** Variables of a block, and of the blocks around it. */
+interface Variables {
+  own: Map<string, Value>;
+  outer: Variables | undefined;
+}
 interface Scope {
   dot: Value;
-  variables: Map<string, Value>;
+  variables: Variables;
   data: TemplateData;
 }
 type Evaluate = (scope: Scope) => Value;
@@ -49,17 +54,16 @@ type Evaluate = (scope: Scope) => Value;
 type Node =
   | { type: "text"; text: string }
   | { type: "output"; evaluate: Evaluate }
-  | { type: "assign"; names: string[]; evaluate: Evaluate }
+  | { type: "assign"; names: string[]; declares: boolean; evaluate: Evaluate }
   | { type: "if" | "with" | "range"; names: string[]; condition: Evaluate; body: Node[]; otherwise: Node[] };
 
 type TemplateFunction = (args: Value[], data: TemplateData) => Value;
 
-const compare = (test: (order: number) => boolean): TemplateFunction => {
-  return ([a, b]) => {
-    if (typeof a === "string" && typeof b === "string") return test(a < b ? -1 : a > b ? 1 : 0);
-    return test(toNumber(a) - toNumber(b));
-  };
-};
+const less = (a: Value, b: Value): boolean =>
+  typeof a === "string" && typeof b === "string" ? a < b : toNumber(a) < toNumber(b);
+const equal = (a: Value, b: Value): boolean =>
+  typeof a === "string" || typeof b === "string" || typeof a === "boolean" ? a === b : toNumber(a) === toNumber(b);
+const isAddress = (text: string): boolean => /^\d+\.\d+\.\d+\.\d+(:\d+)?$|^\[.*\](:\d+)?$/.test(text);
 
 const FUNCTIONS: Record<string, TemplateFunction> = {
   humanize: ([v]) => humanize(v),
@@ -71,7 +75,7 @@ const FUNCTIONS: Record<string, TemplateFunction> = {
   toUpper: ([v]) => String(v).toUpperCase(),
   toLower: ([v]) => String(v).toLowerCase(),
   stripPort: ([v]) => String(v).replace(/^(\[[^\]]*\]|[^:]*):\d+$/, "$1"),
-  stripDomain: ([v]) => String(v).replace(/^([^.:]+)(?:\.[^:]*)?(:\d+)?$/, "$1$2"),
+  stripDomain: ([v]) => (isAddress(String(v)) ? v : String(v).replace(/^([^.:]+)(?:\.[^:]*)?(:\d+)?$/, "$1$2")),
   match: ([pattern, v]) => goRegex(String(pattern)).test(String(v)),
   reReplaceAll: ([pattern, replacement, v]) => {
     const regex = goRegex(String(pattern), { flags: "g" });
@@ -88,17 +92,37 @@ const FUNCTIONS: Record<string, TemplateFunction> = {
   },
   toTime: ([v]) => humanizeTimestamp(v),
   printf: ([format, ...args]) => sprintf(String(format), args),
-  print: (args) => args.map(plain).join(" "),
+  // Go's Sprint: a space between two operands when neither is a string.
+  print: (args) =>
+    args
+      .map((v, i) => (i > 0 && typeof v !== "string" && typeof args[i - 1] !== "string" ? " " : "") + plain(v))
+      .join(""),
   println: (args) => `${args.map(plain).join(" ")}\n`,
-  len: ([v]) => (typeof v === "string" || Array.isArray(v) ? v.length : Object.keys(v as object).length),
+  len: ([v]) =>
+    BigInt(
+      typeof v === "string" ? Buffer.byteLength(v) : Array.isArray(v) ? v.length : Object.keys(v as object).length,
+    ),
   index: ([v, ...keys]) =>
-    keys.reduce((value, key) => (value as Record<string, Value> | undefined)?.[String(key)] ?? "", v),
-  eq: ([a, ...others]) => others.some((b) => a === b),
-  ne: ([a, b]) => a !== b,
-  lt: compare((order) => order < 0),
-  le: compare((order) => order <= 0),
-  gt: compare((order) => order > 0),
-  ge: compare((order) => order >= 0),
+    keys.reduce((value, key) => {
+      if (Array.isArray(value) && !(toNumber(key) in value))
+        throw new TemplateError(`index out of range: ${plain(key)}`);
+      return (value as Record<string, Value> | undefined)?.[String(key)] ?? "";
+    }, v),
+  slice: ([v, from, to]) =>
+    (v as string | Value[]).slice(toNumber(from ?? 0n), to === undefined ? undefined : toNumber(to)),
+  urlquery: (args) => encodeURIComponent(args.map(plain).join("")).replaceAll("%20", "+"),
+  html: (args) =>
+    args
+      .map(plain)
+      .join("")
+      .replace(/[&<>"']/g, (char) => `&${{ "&": "amp", "<": "lt", ">": "gt", '"': "#34", "'": "#39" }[char]};`),
+  eq: ([a, ...others]) => others.some((b) => equal(a, b)),
+  ne: ([a, b]) => !equal(a, b),
+  lt: ([a, b]) => less(a, b),
+  le: ([a, b]) => less(a, b) || equal(a, b),
+  // As in Go, the opposites: so NaN is greater than everything.
+  gt: ([a, b]) => !(less(a, b) || equal(a, b)),
+  ge: ([a, b]) => !less(a, b),
   and: (args) => args.find((v) => !truthy(v)) ?? args.at(-1),
   or: (args) => args.find(truthy) ?? args.at(-1),
   not: ([v]) => !truthy(v),
@@ -126,7 +150,9 @@ const FUNCTIONS: Record<string, TemplateFunction> = {
 export const TEMPLATE_FUNCTION_NAMES: readonly string[] = Object.keys(FUNCTIONS).sort();
 
 function truthy(value: Value): boolean {
-  if (value === undefined || value === null || value === "" || value === 0 || value === false) return false;
+  if (value === undefined || value === null || value === "" || value === 0 || value === 0n || value === false) {
+    return false;
+  }
   if (Array.isArray(value)) return value.length > 0;
   return typeof value !== "object" || Object.keys(value).length > 0;
 }
@@ -145,7 +171,7 @@ export function compileTemplate(source: string): Template {
       ["$externalURL", ""],
     ]);
     const dot = { Labels: data.labels, Value: data.value, ExternalLabels: data.externalLabels ?? {} };
-    return run(nodes, { dot, variables, data });
+    return run(nodes, { dot, variables: { own: variables, outer: undefined }, data });
   };
 }
 
@@ -225,15 +251,16 @@ function createParser(segments: Segment[]) {
 }
 
 function statement(action: string): Node {
-  const { names, evaluate } = declaration(action);
-  return names.length > 0 ? { type: "assign", names, evaluate } : { type: "output", evaluate };
+  const { names, declares, evaluate } = declaration(action);
+  return names.length > 0 ? { type: "assign", names, declares, evaluate } : { type: "output", evaluate };
 }
 
 /** `$a, $b := pipeline`, or a pipeline alone. */
-function declaration(text: string): { names: string[]; evaluate: Evaluate } {
-  const match = /^\s*(\$\w+(?:\s*,\s*\$\w+)?)\s*:?=/.exec(text);
-  if (!match) return { names: [], evaluate: compilePipeline(text) };
-  return { names: match[1]!.split(/\s*,\s*/), evaluate: compilePipeline(text.slice(match[0].length)) };
+function declaration(text: string): { names: string[]; declares: boolean; evaluate: Evaluate } {
+  const match = /^\s*(\$\w+(?:\s*,\s*\$\w+)?)\s*(:?)=/.exec(text);
+  if (!match) return { names: [], declares: false, evaluate: compilePipeline(text) };
+  const evaluate = compilePipeline(text.slice(match[0].length));
+  return { names: match[1]!.split(/\s*,\s*/), declares: match[2] === ":", evaluate };
 }
 
 const TOKEN =
@@ -288,7 +315,7 @@ function compilePipeline(text: string): Evaluate {
     const [, quoted, raw, number, variable, field, name, sign] = token;
     if (quoted !== undefined) return constant(JSON.parse(quoted.replaceAll("\\'", "'")) as string);
     if (raw !== undefined) return constant(raw);
-    if (number !== undefined) return constant(Number(number));
+    if (number !== undefined) return constant(/^[-+]?\d+$/.test(number) ? BigInt(number) : Number(number));
     if (variable !== undefined) {
       const [root, ...path] = variable.split(".");
       return (scope) => follow(lookup(scope, root!), path);
@@ -328,8 +355,15 @@ function functionNamed(name: string): TemplateFunction {
 }
 
 function lookup(scope: Scope, name: string): Value {
-  if (!scope.variables.has(name)) throw new TemplateError(`undefined variable "${name}"`);
-  return scope.variables.get(name);
+  return declaring(scope, name).get(name);
+}
+
+/** The innermost block that declares a variable. */
+function declaring(scope: Scope, name: string): Map<string, Value> {
+  for (let at: Variables | undefined = scope.variables; at !== undefined; at = at.outer) {
+    if (at.own.has(name)) return at.own;
+  }
+  throw new TemplateError(`undefined variable "${name}"`);
 }
 
 /** A label that is not there is empty, as Prometheus asks of Go's templates. */
@@ -359,7 +393,10 @@ function run(nodes: readonly Node[], scope: Scope): string {
         out += plain(node.evaluate(scope));
         break;
       case "assign":
-        scope.variables.set(node.names[0]!, node.evaluate(scope));
+        (node.declares ? scope.variables.own : declaring(scope, node.names[0]!)).set(
+          node.names[0]!,
+          node.evaluate(scope),
+        );
         break;
       default:
         out += runBlock(node, scope);
@@ -370,18 +407,18 @@ function run(nodes: readonly Node[], scope: Scope): string {
 
 function runBlock(node: Extract<Node, { condition: Evaluate }>, scope: Scope): string {
   const value = node.condition(scope);
-  if (!truthy(value)) return run(node.otherwise, scope);
   const inner = (dot: Value, bindings: [string, Value][]): Scope => ({
     dot,
-    variables: new Map([...scope.variables, ...bindings]),
+    variables: { own: new Map(bindings), outer: scope.variables },
     data: scope.data,
   });
+  if (!truthy(value)) return run(node.otherwise, inner(scope.dot, []));
   if (node.type !== "range") {
     const bindings: [string, Value][] = node.names.map((name) => [name, value]);
     return run(node.body, inner(node.type === "with" ? value : scope.dot, bindings));
   }
   const entries: [Value, Value][] = Array.isArray(value)
-    ? value.map((item, i) => [i, item])
+    ? value.map((item, i) => [BigInt(i), item])
     : Object.entries(value as object).sort(([a], [b]) => (a < b ? -1 : 1));
   return entries
     .map(([key, item]) => {

@@ -27,7 +27,7 @@ describe("templates", () => {
     ["{{ 90061 | humanizeDuration }}", "1d 1h 1m 1s"],
     ["{{ 0.0235 | humanizeDuration }}", "23.5ms"],
     ["{{ 1435065584.128 | humanizeTimestamp }}", "2015-06-23 13:19:44.128 +0000 UTC"],
-    ['{{ printf "%.2f %d%% %s %5.1f|%-4s|" $value 3 "x" 2.25 "a" }}', "1234.50 3% x   2.3|a   |"],
+    ['{{ printf "%.2f %d%% %s %5.1f|%-4s|" $value 3 "x" 2.25 "a" }}', "1234.50 3% x   2.2|a   |"],
     ["{{ with $labels.cluster -}} on {{ . }} {{- end }}.", "."],
     ["{{ with $labels.pod -}} on {{ . }} {{- end }}.", "on web-1."],
     ["{{ if gt $value 1000.0 }}big{{ else if eq $value 1.0 }}one{{ else }}small{{ end }}", "big"],
@@ -48,6 +48,39 @@ describe("templates", () => {
     expect(compileTemplate(template)(data)).toBe(text);
   });
 
+  // What Prometheus' own expander gives.
+  it.each([
+    ["{{ $value }}", 1234567, "1.234567e+06"],
+    ["{{ $value }}", 123456, "123456"],
+    ["{{ $value }}", 0.00001, "1e-05"],
+    ["{{ $value }}", Number.POSITIVE_INFINITY, "+Inf"],
+    ["{{ $value | humanize }}", 999.96, "1k"],
+    ["{{ $value | humanize }}", -0.002, "-2m"],
+    ["{{ $value | humanize1024 }}", 1023, "1023"],
+    ["{{ $value | humanizeDuration }}", 90061.25, "1d 1h 1m 1s"],
+    ["{{ $value | humanizeDuration }}", -61.7, "-1m 1s"],
+    ["{{ $value | humanizePercentage }}", 0.9999999, "100%"],
+    ['{{ printf "%.2f" $value }}', 1e21, "1000000000000000000000.00"],
+    ['{{ printf "%.1f" $value }}', 90061.25, "90061.2"],
+    ['{{ printf "%.0f" $value }}', 0.5, "0"],
+    ['{{ printf "%.0f" $value }}', 1.5, "2"],
+    ['{{ printf "%.2f" $value }}', 1.005, "1.00"],
+    ['{{ printf "%e" $value }}', 1048576.5, "1.048576e+06"],
+    ['{{ printf "%g" $value }}', 123456789, "1.23456789e+08"],
+    ['{{ printf "%+.1f" $value }}', Number.NaN, "+NaN"],
+    ['{{ printf "%06.1f" $value }}', -1, "-001.0"],
+    ['{{ printf "%06.1f" $value }}', Number.NaN, "   NaN"],
+    ["{{ if gt $value 5.0 }}a{{ end }}", Number.NaN, "a"],
+    ["{{ 3.0 }} {{ 1e6 }} {{ 1000000 }}", 0, "3 1e+06 1000000"],
+    ['{{ print "a" 1 2 "b" "c" }}', 0, "a1 2bc"],
+    ["{{ $x := 1 }}{{ if true }}{{ $x = 2 }}{{ end }}{{ $x }}", 0, "2"],
+    ["{{ $x := 1 }}{{ if true }}{{ $x := 2 }}{{ end }}{{ $x }}", 0, "1"],
+    ['{{ stripDomain "10.0.0.1:80" }} {{ stripDomain "a.b:80" }}', 0, "10.0.0.1:80 a:80"],
+    ['{{ slice "abcdef" 1 3 }} {{ urlquery "a b" }} {{ html "<a>" }}', 0, "bc a+b &lt;a&gt;"],
+  ])("%s of %d", (template, value, text) => {
+    expect(compileTemplate(template)({ ...data, value })).toBe(text);
+  });
+
   it.each([
     ["{{ nope 1 }}", 'function "nope" is not supported; there are: and, '],
     ["{{ if $value }}", "{{if}} without {{end}}"],
@@ -65,6 +98,8 @@ describe("templates", () => {
   it.each([
     ["{{ $nope }}", "undefined variable"],
     ['{{ query "none" | first }}', "no elements"],
+    ['{{ index (query "none") 0 }}', "out of range"],
+    ["{{ 1e12 | humanizeTimestamp }}", "is no time"],
   ])("%s fails when it runs", (template, message) => {
     expect(() => compileTemplate(template)(data)).toThrow(message);
   });
