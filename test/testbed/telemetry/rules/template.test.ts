@@ -54,7 +54,7 @@ describe("templates", () => {
     ["{{ $value }}", 123456, "123456"],
     ["{{ $value }}", 0.00001, "1e-05"],
     ["{{ $value }}", Number.POSITIVE_INFINITY, "+Inf"],
-    ["{{ $value | humanize }}", 999.96, "1k"],
+    ["{{ $value | humanize }}", 999.96, "1000"],
     ["{{ $value | humanize }}", -0.002, "-2m"],
     ["{{ $value | humanize1024 }}", 1023, "1023"],
     ["{{ $value | humanizeDuration }}", 90061.25, "1d 1h 1m 1s"],
