@@ -50,12 +50,18 @@ export function startFakeKubelets(plane: Plane): FakeKubelets {
   plane.watch("pods", (event) => {
     const { object: pod, previous } = event;
     if (event.type === "DELETED" || !pod.spec?.nodeName || silent.has(pod.spec.nodeName)) return;
+    if (api.get("nodes", undefined, pod.spec.nodeName) === undefined) return;
     const entered =
       previous === undefined ||
       previous.spec?.nodeName !== pod.spec.nodeName ||
       previous.status?.phase !== pod.status?.phase ||
       previous.metadata.deletionTimestamp !== pod.metadata.deletionTimestamp;
     if (entered) proceed(pod);
+  });
+  plane.watch("nodes", ({ type, object }) => {
+    if (type !== "ADDED") return;
+    // Pods may have been assigned to a node before it was there.
+    for (const pod of api.list("pods")) if (pod.spec?.nodeName === object.metadata.name) proceed(pod);
   });
   return {
     crash: () => {

@@ -2,6 +2,7 @@
 import type { KubeApi } from "../api.js";
 import { type KubeObject, timestamp } from "../objects.js";
 import { same, setOrOmit } from "./fields.js";
+import { keyOf, splitKey } from "./keys.js";
 import { MANAGER } from "./owners.js";
 import { apiError, type Plane, type Profile } from "./plane.js";
 import { condition, isFinished } from "./pods.js";
@@ -22,6 +23,8 @@ export interface NodeSpec {
 
 /** A node whose kubelet has been silent this long counts as lost. */
 const GRACE_MS = 50_000;
+/** How long a node must have been missing before its pods are given up. */
+const ORPHAN_MS = 40_000;
 const HEARTBEAT_MS = 300_000;
 const LEASES = "leases.coordination.k8s.io";
 
@@ -250,6 +253,7 @@ export function startNodes(plane: Plane, isSilent: (node: string) => boolean): N
     const { name } = event.object.metadata;
     if (event.type === "DELETED") {
       known.delete(name);
+      for (const pod of api.list("pods")) if (pod.spec?.nodeName === name) orphans.addAfter(keyOf(pod), ORPHAN_MS);
       return;
     }
     if (!known.has(name)) {
@@ -265,8 +269,12 @@ export function startNodes(plane: Plane, isSilent: (node: string) => boolean): N
     noteTaints(taintedSince, event.object, clock.now());
     scheduleEvictions(plane, taintedSince, evictions, name);
   });
+  const orphans = plane.queue((key) => collectOrphan(plane, key));
   plane.watch("pods", (event) => {
     const node = event.object.spec?.nodeName;
+    if (event.type !== "DELETED" && node && api.get("nodes", undefined, node) === undefined) {
+      orphans.addAfter(keyOf(event.object), ORPHAN_MS);
+    }
     if (event.type === "DELETED" || !node || event.previous?.spec?.nodeName === node) return;
     const taints = api.get("nodes", undefined, node)?.spec?.taints;
     if (taints?.some((taint: any) => taint.effect === "NoExecute"))
@@ -327,10 +335,7 @@ function markLost(plane: Plane, name: string): void {
 function syncNode(plane: Plane, name: string): void {
   const { api } = plane;
   const node = api.get("nodes", undefined, name);
-  if (node === undefined) {
-    orphanPods(plane, name);
-    return;
-  }
+  if (node === undefined) return;
   const now = timestamp(plane.clock.now());
   const ready = condition(node, "Ready")?.status;
   const wanted: { key: string; effect: string }[] = [];
@@ -377,12 +382,29 @@ function markPodsNotReady(plane: Plane, node: KubeObject, now: string): void {
   }
 }
 
-/** Pods of a node that is gone are deleted for good: no kubelet will confirm. */
-function orphanPods(plane: Plane, node: string): void {
-  for (const pod of plane.api.list("pods")) {
-    if (pod.spec?.nodeName !== node) continue;
-    plane.api.delete("pods", pod.metadata.namespace, pod.metadata.name, { gracePeriodSeconds: 0 });
-  }
+/** A pod on a node that is not there is deleted for good after a while: no kubelet will confirm its end. */
+function collectOrphan(plane: Plane, key: string): void {
+  const { api } = plane;
+  const { namespace, name } = splitKey(key);
+  const pod = api.get("pods", namespace, name);
+  if (!pod?.spec?.nodeName || api.get("nodes", undefined, pod.spec.nodeName) !== undefined) return;
+  markDisrupted(plane, pod, "DeletionByPodGC", "PodGC: node no longer exists", isFinished(pod) ? undefined : "Failed");
+  api.delete("pods", namespace, name, { gracePeriodSeconds: 0 });
+}
+
+function markDisrupted(plane: Plane, pod: KubeObject, reason: string, message: string, phase?: string): void {
+  const lastTransitionTime = timestamp(plane.clock.now());
+  const change = (draft: KubeObject) => {
+    draft.status ??= {};
+    const rest = (draft.status.conditions ?? []).filter((entry: any) => entry.type !== "DisruptionTarget");
+    const entry = { type: "DisruptionTarget", status: "True", reason, message, lastTransitionTime };
+    draft.status.conditions = [...rest, entry];
+    if (phase) draft.status.phase = phase;
+  };
+  plane.api.modify("pods", pod.metadata.namespace, pod.metadata.name, change, {
+    manager: MANAGER,
+    subresource: "status",
+  });
 }
 
 /** When each NoExecute taint was first seen on its node: not all taints say so themselves. */
@@ -446,18 +468,8 @@ function evict(plane: Plane, times: TaintTimes, key: string): void {
     message: `Marking for deletion Pod ${namespace}/${name}`,
     component: "taint-eviction-controller",
   });
-  const now = timestamp(plane.clock.now());
-  const change = (draft: KubeObject) => {
-    draft.status ??= {};
-    const rest = (draft.status.conditions ?? []).filter((entry: any) => entry.type !== "DisruptionTarget");
-    const message = "Taint manager: deleting due to NoExecute taint";
-    draft.status.conditions = [
-      ...rest,
-      { type: "DisruptionTarget", status: "True", reason: "DeletionByTaintManager", message, lastTransitionTime: now },
-    ];
-  };
   try {
-    plane.api.modify("pods", namespace, name, change, { manager: MANAGER, subresource: "status" });
+    markDisrupted(plane, pod, "DeletionByTaintManager", "Taint manager: deleting due to NoExecute taint");
     plane.api.delete("pods", namespace, name);
   } catch (error) {
     apiError(error);

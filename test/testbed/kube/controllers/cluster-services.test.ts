@@ -240,6 +240,28 @@ describe("nodes", () => {
     );
   });
 
+  it.each(["kwok", "containerd"] as const)(
+    "that are not there run nothing, and their pods are given up (%s)",
+    (profile) => {
+      const c = cluster({ profile });
+      c.api.create("pods", pod("web", { nodeName: "nowhere" }));
+      c.clock.advance(30 * SECOND);
+      expect(c.get("pods", "web").status.phase).toBe("Pending");
+      c.clock.advance(30 * SECOND);
+      expect(c.get("pods", "web")).toBeUndefined();
+    },
+  );
+
+  it("that are deleted lose their pods, which come back elsewhere", () => {
+    const c = kwok();
+    c.api.create("deployments.apps", deployment("web", { replicas: 3 }));
+    c.clock.advance(SECOND);
+    c.api.delete("nodes", undefined, "node-1");
+    c.clock.advance(MINUTE);
+    expect(c.pods()).toHaveLength(3);
+    expect(c.pods().every((each) => ["node-2", "node-3"].includes(each.spec.nodeName))).toBe(true);
+  });
+
   it("evict what does not tolerate a NoExecute taint, after the time that it tolerates it", () => {
     const c = kwok({ count: 1 });
     const key = "maintenance";

@@ -55,7 +55,7 @@ export function startKubelets(plane: Plane, runtime: ContainerRuntime): Kubelets
       workers.delete(uid);
       return;
     }
-    if (!pod.spec?.nodeName || silent.has(pod.spec.nodeName)) return;
+    if (!pod.spec?.nodeName || silent.has(pod.spec.nodeName) || nodeOf(pod) === undefined) return;
     if (worker === undefined) {
       if (!isFinished(pod) || pod.metadata.deletionTimestamp !== undefined) begin(pod);
     } else if (relevant(event.previous, pod)) {
@@ -64,6 +64,15 @@ export function startKubelets(plane: Plane, runtime: ContainerRuntime): Kubelets
         const stored = api.get("pods", pod.metadata.namespace, pod.metadata.name);
         if (stored?.metadata.uid === uid && workers.get(uid) === worker) worker.update(stored);
       });
+    }
+  });
+  plane.watch("nodes", ({ type, object }) => {
+    const { name } = object.metadata;
+    if (type === "DELETED") images.delete(name);
+    if (type !== "ADDED") return;
+    // Pods may have been assigned to a node before it was there.
+    for (const pod of api.list("pods")) {
+      if (pod.spec?.nodeName === name && !workers.has(pod.metadata.uid ?? "") && !isFinished(pod)) begin(pod);
     }
   });
   plane.onStop(() => {
