@@ -49,7 +49,10 @@ export const PROVIDERS: Record<string, Provider> = {
     },
   },
   anthropic: langchain("Anthropic", "ANTHROPIC_API_KEY"),
-  azure_openai: langchain("Azure OpenAI", "AZURE_OPENAI_API_KEY"),
+  azure_openai: langchain("Azure OpenAI", "AZURE_OPENAI_API_KEY", ({ baseUrl, parameters }) => ({
+    ...(baseUrl === undefined ? {} : { azureOpenAIEndpoint: baseUrl }),
+    ...(parameters.seed === undefined ? {} : { modelKwargs: { seed: parameters.seed } }),
+  })),
   "google-genai": langchain("Google Gemini", "GOOGLE_API_KEY"),
   mistralai: langchain("Mistral", "MISTRAL_API_KEY"),
   groq: langchain("Groq", "GROQ_API_KEY"),
@@ -78,8 +81,16 @@ export const PROVIDERS: Record<string, Provider> = {
   },
 };
 
-/** A provider that LangChain's `initChatModel` makes out of a package of its own, which the user installs. */
-function langchain(about: string, keyVariable?: string): Provider {
+/**
+ * A provider that LangChain's `initChatModel` makes out of a package of its own, which the user installs.
+ *
+ * @param own settings that only this provider knows
+ */
+function langchain(
+  about: string,
+  keyVariable?: string,
+  own: (settings: ProviderSettings) => Record<string, unknown> = () => ({}),
+): Provider {
   return {
     about,
     ...(keyVariable === undefined ? {} : { keyVariable }),
@@ -96,6 +107,7 @@ function langchain(about: string, keyVariable?: string): Provider {
           ...(p.temperature === undefined ? {} : { temperature: p.temperature }),
           ...(p.top_p === undefined ? {} : { topP: p.top_p }),
           ...(p.max_tokens === undefined ? {} : { maxTokens: p.max_tokens }),
+          ...own(settings),
           ...settings.extra,
         });
         return model as unknown as BaseChatModel;

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { costOf, createMasker, loadModelsFile, resolveModel } from "../../models/index.js";
+import { json, serve } from "../support/http.js";
 
 const folder = mkdtempSync(join(tmpdir(), "itbench-models-"));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -27,6 +28,14 @@ models:
     provider: ollama
     model: llama3.3:70b
     parameters: {num_ctx: 65536}
+`);
+
+const azure = file(`
+models:
+  azure:
+    provider: azure_openai
+    model: gpt-4o
+    extra: {azureOpenAIApiDeploymentName: ours, azureOpenAIApiVersion: "2024-06-01"}
 `);
 
 describe("resolveModel", () => {
@@ -67,6 +76,23 @@ describe("resolveModel", () => {
       "set the environment variable OUR_KEY",
     );
     await expect(resolveModel("theirs", { modelsFile: entry, env: {} })).rejects.toThrow(/ours, open/);
+  });
+
+  it("makes a provider of LangChain's, which answers", async () => {
+    const server = await serve((_, response) =>
+      json(response, { choices: [{ index: 0, message: { role: "assistant", content: "hi" }, finish_reason: "stop" }] }),
+    );
+    try {
+      const options = { env: { AZURE_OPENAI_API_KEY: "azure-key" }, baseUrl: server.url, modelsFile: azure };
+      const { chat } = await resolveModel("azure", options);
+      expect((await chat.invoke("hello")).text).toBe("hi");
+      const { url, headers, body } = server.requests[0]!;
+      expect(url.pathname).toBe("/openai/deployments/ours/chat/completions");
+      expect(headers["api-key"]).toBe("azure-key");
+      expect(body).toMatchObject({ temperature: 0, seed: 42 });
+    } finally {
+      await server.close();
+    }
   });
 
   it("gives the playbook, which is no LLM", async () => {
