@@ -1,5 +1,6 @@
 /** Running trials, keeping them, and summing them up. */
 export { differences, type RunConfiguration, scenarioHash } from "./configuration.js";
+export { createSimulated, type SimulatedSettings, UnsupportedScenarioError } from "./environments.js";
 export { NoAlertError, UnhealthyEnvironmentError } from "./observe.js";
 export type { Effort, TaskRecord, TrialReason, TrialRecord } from "./record.js";
 export { executeRun, type RunObserver, type RunOptions } from "./runner.js";
