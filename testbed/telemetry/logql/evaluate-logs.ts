@@ -4,7 +4,7 @@ import type { LogEntry, LogStore } from "../logs.js";
 import type { LogExpr } from "./ast.js";
 import { compilePipeline } from "./pipeline/index.js";
 import { LineContext } from "./pipeline/line.js";
-import { labelsKey, selectStreams } from "./select.js";
+import { orderedKey, selectStreams } from "./select.js";
 
 export interface LogQueryOptions {
   /** Window [startMs, endMs), milliseconds since the epoch. */
@@ -63,7 +63,7 @@ export function evaluateLogs(
       line.structuredMetadata = structuredMetadata;
       line.parsed = parsed;
     } else labels = context.labels();
-    const key = labelsKey(labels);
+    const key = orderedKey(labels);
     const result = results.get(key);
     if (result === undefined) results.set(key, { labels, lines: [line] });
     else result.lines.push(line);

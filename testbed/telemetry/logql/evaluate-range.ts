@@ -8,7 +8,7 @@ import { labelFilterStage } from "./pipeline/filters.js";
 import { compilePipeline } from "./pipeline/index.js";
 import { ERROR_LABEL, LineContext } from "./pipeline/line.js";
 import { RANGE_FUNCTIONS, type Samples } from "./range-functions.js";
-import { labelsKey, printLabels, selectStreams } from "./select.js";
+import { orderedKey, printLabels, selectStreams } from "./select.js";
 import { parseBytes, parseDuration, parseNumber } from "./units.js";
 import { groupLabels, type Steps, type VectorSeries } from "./vector.js";
 
@@ -103,7 +103,7 @@ function collect(
     for (const name of hidden) delete labels[name];
     if (expr.unwrap !== undefined) delete labels[expr.unwrap.label];
     const grouped = expr.grouping === undefined ? labels : groupLabels(labels, expr.grouping);
-    const key = labelsKey(grouped);
+    const key = orderedKey(grouped);
     let series = byKey.get(key);
     if (series === undefined) {
       series = { labels: grouped, times: [], values: [], unordered: false };

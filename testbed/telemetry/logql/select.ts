@@ -28,4 +28,11 @@ export function printLabels(labels: StreamLabels): string {
   return `{${names.map((name) => `${name}=${JSON.stringify(labels[name])}`).join(", ")}}`;
 }
 
+/** The same as `labelsKey`, for label sets whose names stand in order already. */
+export function orderedKey(labels: StreamLabels): string {
+  let key = "";
+  for (const name in labels) key += `${name}\u0001${labels[name]}\u0002`;
+  return key;
+}
+
 export { streamKey as labelsKey };

@@ -74,7 +74,7 @@ export class LineContext {
     this.#changes.set(ERROR_DETAILS_LABEL, details);
   }
 
-  /** All labels, by name. */
+  /** All labels, in order of name. */
   labels(): Record<string, string> {
     const merged: Record<string, string> = { ...this.#stream, ...this.#metadata };
     for (const [name, value] of this.#changes) {
