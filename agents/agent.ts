@@ -3,8 +3,8 @@
  * limits and a place to write its transcript; it knows nothing else of the environment.
  */
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
-import type { Price } from "../models/price.js";
-import type { ToolClock, ToolEndpoints } from "../tools/endpoints.js";
+import type { Price } from "../models/index.js";
+import type { ToolClock, ToolEndpoints } from "../tools/index.js";
 import type { TranscriptSink } from "./react/transcript.js";
 
 export type Persona = "sre" | "ciso" | "finops";

@@ -1,4 +1,5 @@
 /** The tools that agents are given. Each is a factory that takes the context of one task. */
+export { fenced, objectAt, parseLoosely } from "./answers.js";
 export {
   type Ask,
   type QuerySteps,
@@ -13,5 +14,6 @@ export { createNl2Kubectl } from "./nl2kubectl/index.js";
 export { createNl2Logs } from "./nl2logs/index.js";
 export { createNl2Metrics } from "./nl2metrics/index.js";
 export { createNl2Traces } from "./nl2traces/index.js";
+export { type Cut, cutMiddle } from "./render/cut.js";
 export { createSummarize } from "./summarize/index.js";
 export { createWait } from "./wait/index.js";

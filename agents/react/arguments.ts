@@ -1,6 +1,6 @@
 /** What a model gave as a tool's arguments, brought into the form that the tool's schema wants where that is plain. */
 import type { ZodIssue, ZodTypeAny } from "zod";
-import { parseLoosely } from "../../tools/answers.js";
+import { parseLoosely } from "../../tools/index.js";
 
 export type Checked = { ok: true; args: Record<string, unknown> } | { ok: false; problems: string[] };
 

@@ -1,5 +1,5 @@
 /** What an agent gets to see of a tool's answer: bounded, cleaned of secrets, and fenced as data. */
-import { cutMiddle } from "../../tools/render/cut.js";
+import { cutMiddle } from "../../tools/index.js";
 
 export interface Observation {
   /** Inside the fence. */

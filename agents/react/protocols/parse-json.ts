@@ -1,5 +1,5 @@
 /** Reads actions that are written as JSON: one object, a list, or the tags that some models put around them. */
-import { fenced, objectAt, parseLoosely } from "../../../tools/answers.js";
+import { fenced, objectAt, parseLoosely } from "../../../tools/index.js";
 import { matchTool, type Parsed, type ParsedAction, type ToolNames, withoutThinking } from "./action.js";
 
 const NAME_KEYS = ["action", "tool", "tool_name", "name", "function"];

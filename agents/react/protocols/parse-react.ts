@@ -1,5 +1,5 @@
 /** Reads `Thought / Action / Action Input / Observation` text, forgiving what models make of it. */
-import { objectAt, parseLoosely } from "../../../tools/answers.js";
+import { objectAt, parseLoosely } from "../../../tools/index.js";
 import { matchTool, type Parsed, type ToolNames, withoutThinking } from "./action.js";
 import { parseJsonAction } from "./parse-json.js";
 

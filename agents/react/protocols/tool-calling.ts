@@ -1,6 +1,6 @@
 /** The backend's own tool calling. */
 import { AIMessage, type BaseMessage, HumanMessage, ToolMessage } from "@langchain/core/messages";
-import { parseLoosely } from "../../../tools/answers.js";
+import { parseLoosely } from "../../../tools/index.js";
 import { matchTool, type Parsed, type ParsedAction, type ToolNames } from "./action.js";
 import { parseJsonAction } from "./parse-json.js";
 import { NOT_UNDERSTOOD, type Protocol } from "./protocol.js";
