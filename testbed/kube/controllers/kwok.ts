@@ -20,7 +20,7 @@ export interface FakeKubelets extends Kubelet {
 }
 
 export function startFakeKubelets(plane: Plane): FakeKubelets {
-  const { api, clock, random } = plane;
+  const { api, random } = plane;
   const addresses = new Addresses();
   const silent = new Set<string>();
   const listeners: ((node: string, down: boolean) => void)[] = [];
@@ -30,18 +30,18 @@ export function startFakeKubelets(plane: Plane): FakeKubelets {
   };
   const proceed = (pod: KubeObject) => {
     if (pod.metadata.deletionTimestamp !== undefined) {
-      clock.after(
+      plane.after(
         0,
         ifStored(pod, (stored) => release(plane, stored)),
       );
     } else if ((pod.status?.phase ?? "Pending") === "Pending") {
       const delay = READY_MS + random.int(READY_SPREAD_MS);
-      clock.after(
+      plane.after(
         delay,
         ifStored(pod, (stored) => makeReady(plane, addresses, stored)),
       );
     } else if (pod.status.phase === "Running" && controllerOf(pod)?.kind === "Job") {
-      clock.after(
+      plane.after(
         COMPLETE_MS,
         ifStored(pod, (stored) => complete(plane, stored)),
       );

@@ -259,7 +259,7 @@ export function startNodes(plane: Plane, isSilent: (node: string) => boolean): N
     if (!known.has(name)) {
       known.add(name);
       const message = `Node ${name} event: Registered Node ${name} in Controller`;
-      clock.after(0, () => {
+      plane.after(0, () => {
         const node = api.get("nodes", undefined, name);
         if (node) api.event(node, { type: "Normal", reason: "RegisteredNode", message, component: "node-controller" });
       });
@@ -288,7 +288,7 @@ export function startNodes(plane: Plane, isSilent: (node: string) => boolean): N
   return {
     changed: (node, down) => {
       if (!down) return heartbeat(plane, node);
-      clock.after(GRACE_MS, () => {
+      plane.after(GRACE_MS, () => {
         if (isSilent(node)) markLost(plane, node);
       });
     },

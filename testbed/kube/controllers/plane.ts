@@ -1,5 +1,5 @@
 /** What every controller is started with, and how it subscribes; stopping the plane ends all of them. */
-import type { VirtualClock } from "../../clock.js";
+import type { Timer, VirtualClock } from "../../clock.js";
 import type { Random } from "../../random.js";
 import type { KubeApi } from "../api.js";
 import { StatusError } from "../errors.js";
@@ -18,6 +18,7 @@ export class Plane {
   readonly random: Random;
   readonly profile: Profile;
   readonly #onStop: (() => void)[] = [];
+  readonly #timers = new Set<Timer>();
 
   constructor(api: KubeApi, profile: Profile) {
     this.api = api;
@@ -62,6 +63,15 @@ export class Plane {
     });
   }
 
+  /** Runs `run` once, `ms` from now, unless the plane has stopped by then. */
+  after(ms: number, run: () => void): void {
+    const timer = this.clock.after(ms, () => {
+      this.#timers.delete(timer);
+      run();
+    });
+    this.#timers.add(timer);
+  }
+
   every(ms: number, run: () => void): void {
     const timer = this.clock.every(ms, run);
     this.#onStop.push(() => timer.cancel());
@@ -72,6 +82,8 @@ export class Plane {
   }
 
   stop(): void {
+    for (const timer of this.#timers) timer.cancel();
+    this.#timers.clear();
     for (const run of this.#onStop.splice(0).reverse()) run();
   }
 }

@@ -196,13 +196,13 @@ function bindTo(plane: Plane, claim: KubeObject, volume: KubeObject | undefined)
 }
 
 function provision(plane: Plane, claim: KubeObject, storageClass: KubeObject): void {
-  const { api, clock } = plane;
+  const { api } = plane;
   const { namespace, name, uid } = claim.metadata;
   const volumeName = `pvc-${uid}`;
   const component = `${LOCAL_PATH}_local-path-provisioner`;
   const message = `External provisioner is provisioning volume for claim "${namespace}/${name}"`;
   api.event(claim, { type: "Normal", reason: "Provisioning", message, component });
-  clock.after(PROVISION_MS, () => {
+  plane.after(PROVISION_MS, () => {
     const stored = api.get(CLAIMS, namespace, name);
     if (stored?.metadata.uid !== uid || stored?.spec.volumeName || api.get(VOLUMES, undefined, volumeName)) return;
     const node = stored?.metadata.annotations?.[SELECTED_NODE];

@@ -277,6 +277,22 @@ describe("a container that ends", () => {
     });
   });
 
+  it("is restarted even when it dies while it is being stopped", () => {
+    const c = cluster({
+      runtime: runtime({ probe: (_ref, kind) => ({ ok: kind !== "liveness" }), terminationMs: () => 9000 }),
+    });
+    const livenessProbe = { tcpSocket: { port: 1 }, periodSeconds: 1, failureThreshold: 1 };
+    const web = run(c, { containers: [{ name: "main", image: "i", livenessProbe }] });
+    c.clock.advance(3 * SECOND);
+    expect(c.events("web").some((each) => each.startsWith("Killing"))).toBe(true);
+    c.kubelet.crash("default", "web", "main", { code: 2 });
+    c.clock.advance(4 * SECOND);
+    expect(web().status.containerStatuses[0]).toMatchObject({
+      restartCount: 1,
+      lastState: { terminated: { exitCode: 2 } },
+    });
+  });
+
   it("reports a process that cannot be started as StartError", () => {
     const message = 'failed to create containerd task: exec: "nope": executable file not found in $PATH';
     const c = cluster({
@@ -487,10 +503,13 @@ describe("a node that is lost", () => {
   });
 });
 
-it("ends with its controllers: nothing is left on the clock", () => {
-  const c = cluster();
-  run(c);
-  c.clock.advance(10 * SECOND);
-  c.stop();
-  expect(c.clock.next()).toBeUndefined();
+it.each(["kwok", "containerd"] as const)("%s ends with its controllers: nothing is left on the clock", (profile) => {
+  for (const ms of [0, 100, 1000, 10_000]) {
+    const c = cluster({ profile });
+    run(c);
+    c.clock.advance(ms);
+    c.stop();
+    c.api.delete("pods", "default", "web");
+    expect(c.clock.next()).toBeUndefined();
+  }
 });

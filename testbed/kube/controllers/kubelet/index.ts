@@ -13,7 +13,7 @@ export interface Kubelets extends Kubelet {
 }
 
 export function startKubelets(plane: Plane, runtime: ContainerRuntime): Kubelets {
-  const { api, clock } = plane;
+  const { api } = plane;
   const workers = new Map<string, PodWorker>();
   const silent = new Set<string>();
   const listeners: ((node: string, down: boolean) => void)[] = [];
@@ -38,7 +38,7 @@ export function startKubelets(plane: Plane, runtime: ContainerRuntime): Kubelets
     const uid = pod.metadata.uid ?? "";
     const worker = new PodWorker(services, pod, restarts);
     workers.set(uid, worker);
-    clock.after(0, () => {
+    plane.after(0, () => {
       if (workers.get(uid) !== worker) return;
       const stored = api.get("pods", pod.metadata.namespace, pod.metadata.name);
       if (stored?.metadata.uid !== uid) return;
@@ -60,7 +60,7 @@ export function startKubelets(plane: Plane, runtime: ContainerRuntime): Kubelets
       if (!isFinished(pod) || pod.metadata.deletionTimestamp !== undefined) begin(pod);
     } else if (relevant(event.previous, pod)) {
       // Not inside the write that told us: listeners must not write.
-      clock.after(0, () => {
+      plane.after(0, () => {
         const stored = api.get("pods", pod.metadata.namespace, pod.metadata.name);
         if (stored?.metadata.uid === uid && workers.get(uid) === worker) worker.update(stored);
       });

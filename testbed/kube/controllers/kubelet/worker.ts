@@ -380,6 +380,7 @@ export class PodWorker implements ProbeHost {
 
   #exited(container: Container, exit: { code: number; reason?: string; message?: string }): void {
     container.cancelTimers();
+    container.busy = false;
     this.#markStopped(container, exit.code, exit.reason, exit.message);
     container.started = false;
     // An init container that succeeded counts as ready.
