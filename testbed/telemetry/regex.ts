@@ -17,22 +17,72 @@ export interface GoRegexOptions {
   flags?: string;
 }
 
-const POSIX: Record<string, string> = {
-  alnum: "0-9A-Za-z",
-  alpha: "A-Za-z",
-  ascii: "\\x00-\\x7F",
-  blank: "\\t ",
-  cntrl: "\\x00-\\x1F\\x7F",
-  digit: "0-9",
-  graph: "!-~",
-  lower: "a-z",
-  print: " -~",
-  punct: "!-\\/:-@\\[-`{-~",
-  space: "\\t\\n\\v\\f\\r ",
-  upper: "A-Z",
-  word: "0-9A-Za-z_",
-  xdigit: "0-9A-Fa-f",
+/** POSIX classes and RE2's `\\s`, as ranges of characters. */
+const CLASSES: Record<string, readonly [string, string][]> = {
+  alnum: [
+    ["0", "9"],
+    ["A", "Z"],
+    ["a", "z"],
+  ],
+  alpha: [
+    ["A", "Z"],
+    ["a", "z"],
+  ],
+  ascii: [["\0", "\x7f"]],
+  blank: [
+    ["\t", "\t"],
+    [" ", " "],
+  ],
+  cntrl: [
+    ["\0", "\x1f"],
+    ["\x7f", "\x7f"],
+  ],
+  digit: [["0", "9"]],
+  graph: [["!", "~"]],
+  lower: [["a", "z"]],
+  print: [[" ", "~"]],
+  punct: [
+    ["!", "/"],
+    [":", "@"],
+    ["[", "`"],
+    ["{", "~"],
+  ],
+  space: [
+    ["\t", "\r"],
+    [" ", " "],
+  ],
+  upper: [["A", "Z"]],
+  word: [
+    ["0", "9"],
+    ["A", "Z"],
+    ["_", "_"],
+    ["a", "z"],
+  ],
+  xdigit: [
+    ["0", "9"],
+    ["A", "F"],
+    ["a", "f"],
+  ],
+  // Go's \s: no vertical tab.
+  s: [
+    ["\t", "\n"],
+    ["\f", "\r"],
+    [" ", " "],
+  ],
 };
+
+/** A class, or all but it, as it is written inside brackets. */
+function ranges(name: string, negated: boolean): string {
+  const code = (n: number): string => `\\u{${n.toString(16)}}`;
+  let out = "";
+  let next = 0;
+  for (const [low, high] of CLASSES[name]!.map(([l, h]) => [l.charCodeAt(0), h.charCodeAt(0)] as const)) {
+    if (!negated) out += `${code(low)}-${code(high)}`;
+    else if (next < low) out += `${code(next)}-${code(low - 1)}`;
+    next = high + 1;
+  }
+  return negated ? `${out}${code(next)}-${code(0x10ffff)}` : out;
+}
 
 /** Compiles a Go pattern. @throws RegexError */
 export function goRegex(pattern: string, options: GoRegexOptions = {}): RegExp {
@@ -138,10 +188,10 @@ function translate(pattern: string, dotAll: boolean): { source: string; ignoreCa
       out += flags.s ? "[\\s\\S]" : "[^\\n]";
       i += 1;
     } else if (char === "^") {
-      out += flags.m ? "(?<![^\\n])" : "^";
+      out += flags.m ? "(?:(?<![^\\n]))" : "(?:^)";
       i += 1;
     } else if (char === "$") {
-      out += flags.m ? "(?![^\\n])" : "$";
+      out += flags.m ? "(?:(?![^\\n]))" : "(?:$)";
       i += 1;
     } else if (
       char === "*" ||
@@ -176,8 +226,8 @@ function escapeSequence(pattern: string, i: number, inClass: boolean, fail: (wha
   const char = pattern[i + 1];
   if (char === undefined) return fail("trailing backslash at end of expression");
   if (/[1-9]/.test(char)) return fail(`invalid escape sequence: \`\\${char}\``);
-  if (char === "A" && !inClass) return ["(?<![\\s\\S])", i + 2];
-  if (char === "z" && !inClass) return ["(?![\\s\\S])", i + 2];
+  if (char === "A" && !inClass) return ["(?:(?<![\\s\\S]))", i + 2];
+  if (char === "z" && !inClass) return ["(?:(?![\\s\\S]))", i + 2];
   if (char === "a") return ["\\x07", i + 2];
   if (char === "0") {
     const octal = /^[0-7]{1,3}/.exec(pattern.slice(i + 1))![0];
@@ -197,10 +247,12 @@ function escapeSequence(pattern: string, i: number, inClass: boolean, fail: (wha
     return [`\\${negated ? "P" : "p"}{${script}}`, i + property[0].length];
   }
   // RE2's \s has no \v, and none of these classes knows Unicode.
-  if (char === "s") return [inClass ? "\\t\\n\\f\\r " : "[\\t\\n\\f\\r ]", i + 2];
-  if (char === "S" && !inClass) return ["[^\\t\\n\\f\\r ]", i + 2];
-  if (/[dDwWSnrtfv]/.test(char)) return [`\\${char}`, i + 2];
-  if ((char === "b" || char === "B") && !inClass) return [`\\${char}`, i + 2];
+  if (char === "s" || char === "S") {
+    const set = ranges("s", char === "S");
+    return [inClass ? set : `[${set}]`, i + 2];
+  }
+  if (/[dDwWnrtfv]/.test(char)) return [`\\${char}`, i + 2];
+  if ((char === "b" || char === "B") && !inClass) return [`(?:\\${char})`, i + 2];
   if (/[A-Za-z]/.test(char)) return fail(`invalid escape sequence: \`\\${char}\``);
   // The `u` flag allows an escaped syntax character only.
   if (/[\^$\\.*+?()[\]{}|/]/.test(char) || (inClass && char === "-")) return [`\\${char}`, i + 2];
@@ -226,10 +278,11 @@ function characterClass(
     if (char === "]" && !first) break;
     const posix = /^\[:(\^?)(\w+):\]/.exec(pattern.slice(i));
     if (posix) {
-      const set = POSIX[posix[2]!];
-      if (set === undefined) return fail(`invalid character class range: \`${posix[0]}\``);
-      if (posix[1] === "^") return fail(`negated class ${posix[0]} inside brackets is not supported`);
-      out += set;
+      const name = posix[2]!;
+      if (!Object.hasOwn(CLASSES, name) || name === "s") {
+        return fail(`invalid character class range: \`${posix[0]}\``);
+      }
+      out += ranges(name, posix[1] === "^");
       i += posix[0].length;
     } else if (char === "\\") {
       const [text, next] = escapeSequence(pattern, i, true, fail);

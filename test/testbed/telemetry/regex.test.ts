@@ -28,6 +28,16 @@ describe("goRegex", () => {
     ["(?U)a+", "aa", true],
     ["a|b", "xb", false],
     ["[a&&b]", "&", true],
+    ["[[:^digit:]]+", "a\u00a0", true],
+    ["[[:^digit:]]", "1", false],
+    ["[\\S]", "\u00a0", true],
+    ["\\s", "\u00a0", false],
+    ["[\\s]", "\v", false],
+    ["[[:space:]]", "\v", true],
+    ["a\\b?", "a", true],
+    ["\\z*a\\A*", "a", true],
+    ["^*a$+", "a", true],
+    ["(?m)^?a$?", "a", true],
   ];
   it.each(cases)("%s on %j: %s", (pattern, text, matches) => {
     expect(goRegex(pattern, { anchored: true }).test(text)).toBe(matches);
