@@ -30,6 +30,8 @@ export function toolCalls(run: TaskRun, submit: string) {
       const { toolCall } = request;
       const tool = request.tool as StructuredToolInterface | undefined;
       const turn = queue.then(async () => {
+        run.signal.throwIfAborted();
+        if (run.failure !== undefined) throw run.failure;
         if (toolCall.name === NOT_UNDERSTOOD) return message(toolCall, notUnderstood(toolCall.args), false);
         const call = run.number(toolCall.id ?? "", toolCall.name);
         const startedAt = performance.now();
@@ -65,9 +67,8 @@ function prepare(
   if (tool === undefined) {
     return { ok: false, text: `there is no tool "${name}"; the tools are: ${run.tools.join(", ")}` };
   }
-  if (run.lastTurnTaken && name !== submit) {
-    return { ok: false, text: "not run: the limit is reached" };
-  }
+  if (run.submitted !== undefined) return { ok: false, text: "not run: the answer has been submitted" };
+  if (run.lastTurnTaken && name !== submit) return { ok: false, text: "not run: the limit is reached" };
   const given = (args as Record<string, unknown> | undefined)?.[TEXT_ARGUMENT] ?? args;
   const checked = checkArguments(tool.schema as ZodTypeAny, given);
   if (checked.ok) return checked;

@@ -67,7 +67,7 @@ describe("the loop", () => {
     ]);
   });
 
-  it("runs several calls of one step in order, one at a time, and ends when the answer is among them", async () => {
+  it("runs several calls of one step in order, one at a time, up to the answer", async () => {
     let running = 0;
     const slow = tool(
       async ({ text }: { text: string }) => {
@@ -80,7 +80,7 @@ describe("the loop", () => {
       { name: "echo", description: "", schema: z.object({ text: z.string() }) },
     );
     const { outcome } = await run([[call("a"), call("b"), submit(), call("c")]], {}, { tools: () => [slow as any] });
-    expect(ran).toEqual(["a", "b", "c"]);
+    expect(ran).toEqual(["a", "b"]);
     expect(outcome.status).toBe("ok");
     expect(outcome.usage.steps).toBe(1);
   });
@@ -284,13 +284,18 @@ describe("failures", () => {
         return new Promise<never>((_, reject) => signal?.addEventListener("abort", () => reject(signal.reason)));
       };
       const turns: ScriptedTurn[] = where === "model" ? [(_m, signal) => hang(signal)] : [[call("a")], [submit()]];
-      const hanging = tool(async (_: { text: string }, config) => hang(config?.signal), {
-        name: "echo",
-        description: "",
-        schema: z.object({ text: z.string() }),
-      });
+      const hanging = tool(
+        async ({ text }: { text: string }, config) => (ran.push(text) > 1 ? text : hang(config?.signal)),
+        {
+          name: "echo",
+          description: "",
+          schema: z.object({ text: z.string() }),
+        },
+      );
       const { outcome } = await run(turns, { signal: controller.signal }, { tools: () => [hanging as any] });
       expect(outcome.status).toBe("aborted");
+      await new Promise((resolve) => setImmediate(resolve));
+      expect(ran).toEqual(where === "model" ? [] : ["a"]);
     }
   });
 });
