@@ -6,8 +6,8 @@ export interface Address extends Destination {
   user?: string;
   password?: string;
   database?: string;
-  /** The text it was read from, for messages. */
-  text: string;
+  /** `host:port`, for messages. */
+  name: string;
 }
 
 /** The address that `source` names in these variables, or the reason why there is none. */
@@ -15,7 +15,7 @@ export function readAddress(
   source: AddressSource,
   variables: ReadonlyMap<string, string>,
 ): Address | { problem: string } {
-  if ("host" in source) return { host: source.host, port: source.port, text: `${source.host}:${source.port}` };
+  if ("host" in source) return { host: source.host, port: source.port, name: `${source.host}:${source.port}` };
   if ("hostEnv" in source) {
     const host = variables.get(source.hostEnv);
     const port = variables.get(source.portEnv);
@@ -46,11 +46,20 @@ export function parseAddress(text: string, defaultPort: number | undefined): Add
   return {
     host,
     port: number,
-    text,
-    ...(parts?.[2] ? { user: decodeURIComponent(parts[2]) } : {}),
-    ...(parts?.[3] ? { password: decodeURIComponent(parts[3]) } : {}),
+    name: `${host}:${number}`,
+    ...(parts?.[2] ? { user: decoded(parts[2]) } : {}),
+    ...(parts?.[3] ? { password: decoded(parts[3]) } : {}),
     ...(parts?.[6] ? { database: parts[6] } : {}),
   };
+}
+
+/** Percent-decoded, or as it stands where it is no such encoding. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }
 
 function schemePort(scheme: string | undefined): number | undefined {
@@ -73,7 +82,7 @@ function connectionString(text: string, defaultPort: number | undefined): Addres
   return {
     host,
     port,
-    text,
+    name: `${host}:${port}`,
     ...(user === undefined ? {} : { user }),
     ...(password === undefined ? {} : { password }),
     ...(database === undefined ? {} : { database }),

@@ -2,10 +2,10 @@
 
 /**
  * Replaces `{name}` by `value(name)`; a name without a value stays as it is, so that JSON braces survive. In a template
- * that is a JSON object the values are escaped as JSON text; `shape` is what that is judged by.
+ * that is a JSON object the values are escaped as JSON text.
  */
-export function fill(template: string, value: (name: string) => string | undefined, shape = template): string {
-  const json = shape.startsWith('{"');
+export function fill(template: string, value: (name: string) => string | undefined): string {
+  const json = template.startsWith('{"');
   return template.replaceAll(/\{([A-Za-z_]+)\}/g, (whole, name: string) => {
     const text = value(name);
     if (text === undefined) return whole;

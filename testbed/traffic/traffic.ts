@@ -13,6 +13,7 @@ import { attemptFailure } from "./failures.js";
 import { createFlags } from "./flags.js";
 import type { Process } from "./processes.js";
 import { print, processAddress } from "./processes.js";
+import { createRecorder } from "./recording.js";
 import type { AppRuntime } from "./runtime.js";
 import { memoryOf } from "./runtime.js";
 import { createSpanMetrics } from "./span-metrics.js";
@@ -30,7 +31,7 @@ export interface TrafficOptions {
   metrics: MetricStore;
   logs: LogStore;
   traces: TraceStore;
-  /** Milliseconds between ticks; default 10,000. */
+  /** Milliseconds between ticks; default 15,000. */
   tickMs?: number;
 }
 
@@ -44,7 +45,7 @@ export interface Traffic {
   callGraph(): { namespace: string; caller: string; callee: string }[];
 }
 
-const TICK_MS = 10_000;
+const TICK_MS = 15_000;
 /** Walks by which a flow's requests of one tick are represented. */
 const WALKS = 2;
 /** Queues grow to this wait; what comes then is turned away. */
@@ -52,7 +53,7 @@ const LONGEST_QUEUE_MS = 20_000;
 /** Longest wait of a user that counts when the next tasks are planned. */
 const PATIENCE_MS = 60_000;
 /** Every so many ticks a flow's trace is stored although nothing failed. */
-const TRACE_EVERY = 4;
+const TRACE_EVERY = 3;
 
 interface CompiledFlow {
   flow: Flow;
@@ -73,16 +74,22 @@ export function createTraffic(options: TrafficOptions): Traffic {
   const topics = createTopics(behaviour, application.namespace, processes, options.metrics);
   const flags = createFlags(behaviour, network);
   const crashes: { process: Process; crash: Crash }[] = [];
-  const walker = createWalker({
+  const recorder = createRecorder({
     behaviour,
+    metrics,
+    logs,
+    traces: options.traces,
+    clock,
+    random: random.fork("recording"),
+  });
+  const walker = createWalker({
     compiled: compileBehaviour(behaviour),
     processes,
     network,
     flags,
     topics,
-    metrics,
+    recorder,
     logs,
-    traces: options.traces,
     clock,
     random: random.fork("walk"),
     crashed: (process, crash) => crashes.push({ process, crash }),
@@ -120,7 +127,7 @@ export function createTraffic(options: TrafficOptions): Traffic {
         Math.max(0, process.queueMs + process.busyMs / process.cores - tickMs),
       );
     }
-    walker.endTick();
+    recorder.endTick();
     for (const { process, crash } of crashes.splice(0)) {
       kubelet.crash(process.namespace, process.podName, process.container, { code: crash.code, reason: "Error" });
     }

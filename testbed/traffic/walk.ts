@@ -5,43 +5,37 @@
 import type { VirtualClock } from "../clock.js";
 import type { Random } from "../random.js";
 import type { LogStore } from "../telemetry/logs.js";
-import type { Span, TraceStore } from "../telemetry/traces.js";
 import type { Address } from "./address.js";
 import { parseAddress } from "./address.js";
 import type { Behaviour, Crash, Program, UserRequest } from "./behaviour.js";
 import type { CallStep, CompiledOperation, CompiledProgram, CompiledStep, PublishStep, SpanName } from "./compile.js";
-import { compileCall, metricOf } from "./compile.js";
+import { compileCall } from "./compile.js";
 import type { Attempt, Failure, FailureKind } from "./failures.js";
-import { answeredFailure, attemptFailure, grpcStatus } from "./failures.js";
+import { answeredFailure, attemptFailure } from "./failures.js";
 import type { Flags } from "./flags.js";
 import type { Network } from "./network.js";
 import type { Process, ProcessTable } from "./processes.js";
 import { print, processAddress } from "./processes.js";
+import type { Recorder } from "./recording.js";
 import { accountProblem } from "./runtime.js";
-import type { SpanMetrics } from "./span-metrics.js";
 import { fill } from "./text.js";
 import type { Topic, Topics } from "./topics.js";
 
 export interface WalkOptions {
-  behaviour: Behaviour;
   compiled: ReadonlyMap<Program, CompiledProgram>;
   processes: ProcessTable;
   network: Network;
   flags: Flags;
   topics: Topics;
-  metrics: SpanMetrics;
+  recorder: Recorder;
   logs: LogStore;
-  traces: TraceStore;
   clock: VirtualClock;
   random: Random;
   /** Told of each process that dies of a request. */
   crashed(process: Process, crash: Crash): void;
 }
 
-/**
- * `keep` stores the walk's trace and its healthy log lines; those of failing walks are kept while there is room in the
- * tick.
- */
+/** `keep` stores the walk's trace and its healthy log lines; of failing walks some are kept anyhow (see Recorder). */
 export interface Walker {
   /** A user's task, from the process that plays the user. Returns how long it took, milliseconds. */
   task(
@@ -54,8 +48,6 @@ export interface Walker {
   ): number;
   /** A message that a consumer takes from a topic. */
   message(consumer: Process, topic: Topic, operation: string, weight: number, startMs: number, keep: boolean): void;
-  /** Ends a tick: failing traces and lines may be kept again. */
-  endTick(): void;
 }
 
 export interface CompiledRequest {
@@ -64,82 +56,32 @@ export interface CompiledRequest {
   def: UserRequest;
 }
 
-/** Two hexadecimal digits for each byte. */
-const HEX: readonly string[] = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
-/** A failing trace of each task is stored once in so many ticks. */
-const FAILURES_EVERY = 3;
+const PUBLISH_FAILED =
+  '{"time":"{time}","level":"ERROR","msg":"Failed to write message: {error}","trace_id":"{trace}","span_id":"{spanId}"}';
+const REQUEST_FAILED = 'time="{time}" level=warning msg="Request Failed" error="{request}: {error}"';
 /** A hop's share of the network: milliseconds there and back. */
 const HOP_MS = 0.3;
 const DNS_MS = 4;
 const REFUSED_MS = 1.5;
 const TIMEOUT_MS = 5000;
 
-/** One span of the walk. Records are reused from walk to walk. */
-interface Record_ {
-  process: Process;
-  span: SpanName;
-  parent: number;
-  startMs: number;
-  durationMs: number;
-  failure: Failure | undefined;
-  peer: string;
-}
-
-interface Line {
-  process: Process;
-  template: string;
-  record: number;
-  atMs: number;
-  failure: Failure | undefined;
-  durationMs: number;
-}
-
 export function createWalker(options: WalkOptions): Walker {
-  const { behaviour, compiled, processes, network, flags, topics, metrics, logs, traces, clock, random } = options;
+  const { compiled, processes, network, flags, topics, logs, clock, random, recorder } = options;
+  const { begin, end } = recorder;
   const normals = Float64Array.from({ length: 4096 }, () => random.normal());
-  const records: Record_[] = [];
-  let used = 0;
-  let lines: Line[] = [];
   let failure: Failure | undefined;
-  let anyFailure = false;
   let weight = 1;
-  let keep = false;
-  let published: { topic: Topic; record: number } | undefined;
-  /** What has failed in this tick and been kept: tasks by their name, lines by process and operation. */
-  const keptFailures = new Set<object>();
-  const keptLines = new Map<object, Set<Process>>();
-  let ticks = 0;
-  let requestLine = "";
   let duplicate = false;
-  const values = new Map<string, string>();
   const redirects = new Map<string, Address | { problem: string }>();
 
   function sample(ms: number, spread: number): number {
     return ms * Math.exp(spread * normals[random.uint32() & 4095]!);
   }
 
-  function begin(process: Process, span: SpanName, parent: number, startMs: number): number {
-    const record = records[used];
-    if (record === undefined) {
-      records.push({ process, span, parent, startMs, durationMs: 0, failure: undefined, peer: "" });
-    } else {
-      record.process = process;
-      record.span = span;
-      record.parent = parent;
-      record.startMs = startMs;
-      record.failure = undefined;
-      record.peer = "";
-    }
-    return used++;
-  }
-
-  function end(index: number, durationMs: number, failed: Failure | undefined): void {
-    const record = records[index]!;
-    record.durationMs = durationMs;
-    if (failed !== undefined) {
-      record.failure = failed;
-      anyFailure = true;
-    }
+  function reset(requests: number, keep: boolean): void {
+    recorder.reset(requests, keep);
+    failure = undefined;
+    weight = requests;
   }
 
   /** What a server does with a request. Leaves `failure` set when it answers with an error. */
@@ -185,36 +127,15 @@ export function createWalker(options: WalkOptions): Walker {
         text,
       };
       failure = failed;
-      if (def.errorLog !== undefined) note(operation, process, def.errorLog, own, startMs + elapsed, failed, elapsed);
-    } else if (keep && def.log !== undefined) {
-      lines.push({
-        process,
-        template: def.log,
-        record: own,
-        atMs: startMs + elapsed,
-        failure: undefined,
-        durationMs: elapsed,
-      });
+      if (def.errorLog !== undefined) {
+        const line = { process, template: def.errorLog, record: own, atMs: startMs + elapsed, durationMs: elapsed };
+        recorder.complain(operation, { ...line, failure: failed });
+      }
+    } else if (recorder.keep && def.log !== undefined) {
+      recorder.say({ process, template: def.log, record: own, atMs: startMs + elapsed, durationMs: elapsed });
     }
     if (own >= 0) end(own, elapsed, failed);
     return elapsed;
-  }
-
-  /** An error line; one a tick of each process and thing that fails. */
-  function note(
-    about: object,
-    process: Process,
-    template: string,
-    record: number,
-    atMs: number,
-    failed: Failure,
-    durationMs: number,
-  ): void {
-    const kept = keptLines.get(about);
-    if (kept?.has(process)) return;
-    if (kept === undefined) keptLines.set(about, new Set([process]));
-    else kept.add(process);
-    lines.push({ process, template, record, atMs, failure: failed, durationMs });
   }
 
   /** Steps in order; stops at the first that fails and is not optional, or when the process dies. */
@@ -307,10 +228,10 @@ export function createWalker(options: WalkOptions): Walker {
           }
         }
       }
-      if (own >= 0) records[own]!.peer = `${address.host}:${address.port}`;
+      if (own >= 0) recorder.peer(own, address.name);
     }
     if (own >= 0) end(own, elapsed, failed);
-    else if (failed !== undefined) anyFailure = true;
+    else if (failed !== undefined) recorder.failed();
     failure = failed;
     return elapsed;
   }
@@ -345,7 +266,7 @@ export function createWalker(options: WalkOptions): Walker {
       const extra = def.extra === undefined ? 0 : Number(flags.value(process, def.extra.flag)) || 0;
       connected.broker.busyMs += 0.4 * weight * (1 + extra);
       if (topics.publish(topic, weight, extra)) {
-        if (keep) published = { topic, record: own };
+        if (recorder.keep) recorder.published(topic, own);
       } else {
         failed = {
           kind: "timeout",
@@ -358,8 +279,8 @@ export function createWalker(options: WalkOptions): Walker {
     }
     end(own, elapsed, failed);
     if (failed !== undefined) {
-      const line = `{"time":"{time}","level":"ERROR","msg":"Failed to write message: {error}","trace_id":"{trace}","span_id":"{spanId}"}`;
-      note(step, process, line, own, startMs + elapsed, failed, elapsed);
+      const line = { process, template: PUBLISH_FAILED, record: own, atMs: startMs + elapsed, durationMs: elapsed };
+      recorder.complain(step, { ...line, failure: failed });
     }
     failure = failed;
     return elapsed;
@@ -383,186 +304,35 @@ export function createWalker(options: WalkOptions): Walker {
     return { failed: attemptFailure("refused", attempt(process, step, undefined, "")) };
   }
 
-  function clear(requests: number, kept: boolean): void {
-    used = 0;
-    lines = [];
-    failure = undefined;
-    anyFailure = false;
-    published = undefined;
-    weight = requests;
-    keep = kept;
-    values.clear();
-  }
-
-  /** Counts the walk's spans; stores the trace and prints the lines that are to be kept. */
-  function commit(about: object, continued?: Topic["sample"]): void {
-    for (let i = 0; i < used; i++) {
-      const record = records[i]!;
-      // A process that died takes the spans along that it had not sent yet.
-      if (!record.process.alive) continue;
-      metrics.record(
-        metricOf(record.span, record.process, metrics),
-        record.failure !== undefined,
-        record.durationMs,
-        weight,
-      );
-    }
-    const store = keep || (anyFailure && !keptFailures.has(about));
-    if (store && anyFailure) keptFailures.add(about);
-    if (!store && lines.length === 0) return;
-    const traceId = continued?.traceId ?? random.hex(32);
-    const ids = spanIds();
-    if (published !== undefined) {
-      published.topic.sample = { traceId, spanId: ids[published.record] ?? "", values: new Map(values) };
-    }
-    for (const line of lines) {
-      if (!line.process.alive) continue;
-      printLine(line, traceId, ids[line.record] ?? ids[0] ?? "");
-    }
-    if (store) traces.add(spansOf(traceId, ids, continued?.spanId));
-  }
-
-  /** An id for each record: a random half, and one that a random number and the record's position make. */
-  function spanIds(): string[] {
-    const ids: string[] = [];
-    const low = random.hex(8);
-    const high = random.uint32();
-    for (let i = 0; i < used; i++) {
-      const mixed = high ^ Math.imul(i + 1, 0x9e3779b1);
-      ids.push(HEX[mixed >>> 24]! + HEX[(mixed >>> 16) & 255]! + HEX[(mixed >>> 8) & 255]! + HEX[mixed & 255]! + low);
-    }
-    return ids;
-  }
-
-  function printLine(line: Line, traceId: string, spanId: string): void {
-    const at = Math.max(line.process.startedAt, Math.min(line.atMs, clock.now()));
-    const text = fill(line.template, (name) => {
-      switch (name) {
-        case "time":
-          return new Date(at).toISOString();
-        case "trace":
-          return traceId;
-        case "spanId":
-          return spanId;
-        case "error":
-          return line.failure?.text ?? "";
-        case "status":
-          return String(line.failure?.status ?? 200);
-        case "upstream":
-          return records[line.record + 1]?.peer ?? "-";
-        case "duration":
-          return String(Math.round(line.durationMs));
-        case "request":
-          return requestLine;
-        case "responseFlags":
-          return line.failure?.status === 503 ? "UF,URX" : line.failure?.status === 504 ? "UT" : "-";
-        case "responseDetails":
-          return line.failure?.status === 503
-            ? "upstream_reset_before_response_started{connection_failure}"
-            : "via_upstream";
-        default:
-          return requestValue(name);
-      }
-    });
-    print(line.process, logs, at, text, line.failure === undefined ? "INFO" : "ERROR", traceId, spanId);
-  }
-
-  /** A value of the request: the same name has the same value throughout a walk. */
-  function requestValue(name: string): string | undefined {
-    let value = values.get(name);
-    if (value !== undefined) return value;
-    const choices = behaviour.values[name];
-    if (choices !== undefined) value = random.pick(choices);
-    else if (name === "user" || name === "order" || name === "tracking" || name === "transaction")
-      value = random.uuid();
-    else if (name === "amount") value = (5 + random.int(90_000) / 100).toFixed(2);
-    else if (name === "quantity") value = String(1 + random.int(5));
-    else if (name === "size") value = String(100 + random.int(9000));
-    else return undefined;
-    values.set(name, value);
-    return value;
-  }
-
-  function spansOf(traceId: string, ids: readonly string[], parentSpanId: string | undefined): Span[] {
-    const spans: Span[] = [];
-    for (let i = 0; i < used; i++) {
-      const { process, span, parent, startMs, durationMs, failure: failed, peer } = records[i]!;
-      if (!process.alive) continue;
-      const up = parent < 0 ? parentSpanId : ids[parent];
-      const startUs = Math.round(startMs * 1000);
-      const durationUs = Math.max(1, Math.round(durationMs * 1000));
-      const attributes: Span["attributes"] = { ...span.attributes };
-      if (peer !== "") attributes["server.address"] = peer;
-      if (span.protocol === "http")
-        attributes["http.response.status_code"] = failed === undefined ? 200 : failed.status;
-      else if (span.protocol === "grpc") {
-        attributes["rpc.grpc.status_code"] = failed === undefined ? 0 : grpcStatus(failed.code);
-      }
-      const made: Span = {
-        traceId,
-        spanId: ids[i]!,
-        service: process.service,
-        name: span.name,
-        kind: span.kind,
-        startUs,
-        durationUs,
-        status: failed === undefined ? "unset" : "error",
-        attributes,
-        resource: process.resource,
-      };
-      if (up !== undefined) made.parentSpanId = up;
-      if (failed !== undefined) {
-        made.statusMessage = failed.text;
-        const details = { "exception.message": failed.text };
-        made.events = [{ timeUs: startUs + durationUs, name: "exception", attributes: details }];
-      }
-      spans.push(made);
-    }
-    return spans;
-  }
-
   return {
     task(source, name, requests, weightOfTask, startMs, kept) {
-      clear(weightOfTask, kept);
+      reset(weightOfTask, kept);
       const root = begin(source, name, -1, startMs);
       let elapsed = 0.5;
       let first: Failure | undefined;
       for (const { call: step, times, def } of requests) {
         for (let i = 0; i < times; i++) {
-          requestLine = kept ? `${def.method} ${fill(def.path, requestValue)}` : `${def.method} ${def.path}`;
+          recorder.request(def);
           elapsed += call(source, step, startMs + elapsed, root) + 1;
+          if (failure === undefined) continue;
           first ??= failure;
+          const line = { process: source, template: REQUEST_FAILED, record: root, atMs: startMs + elapsed };
+          recorder.complain(def, { ...line, durationMs: elapsed, failure });
         }
       }
-      if (first !== undefined) {
-        note(
-          name,
-          source,
-          'time="{time}" level=warning msg="Request Failed" error="{request}: {error}"',
-          root,
-          startMs + elapsed,
-          first,
-          elapsed,
-        );
-      }
       end(root, elapsed, first);
-      commit(name);
+      recorder.commit(name);
       return elapsed;
     },
     message(consumer, topic, operation, weightOfMessages, startMs, kept) {
-      clear(weightOfMessages, kept);
+      reset(weightOfMessages, kept);
       const todo = consumer.program && compiled.get(consumer.program)?.operations.get(operation);
       if (todo === undefined) return;
       const sampled = kept ? topic.sample : undefined;
-      for (const [name, value] of sampled?.values ?? []) values.set(name, value);
       duplicate = topic.repeated > 0 && random.next() < topic.repeated;
       serve(consumer, todo, startMs, -1);
       duplicate = false;
-      commit(todo, sampled);
-    },
-    endTick() {
-      keptLines.clear();
-      if (++ticks % FAILURES_EVERY === 0) keptFailures.clear();
+      recorder.commit(todo, sampled);
     },
   };
 }

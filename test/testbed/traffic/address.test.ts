@@ -16,6 +16,7 @@ describe("parseAddress", () => {
       5432,
       { host: "db", port: 5432, user: "user", password: "pass@word", database: "catalog" },
     ],
+    ["postgres://u:100%@db/d", 5432, { host: "db", port: 5432, user: "u", password: "100%", database: "d" }],
     ["redis://:secret@valkey:6380", 6379, { host: "valkey", port: 6380, password: "secret" }],
     [
       "Host=db;Username=u;Password=p;Database=d",
@@ -24,7 +25,7 @@ describe("parseAddress", () => {
     ],
     ["Server=db; Port=6543; User Id=u", 5432, { host: "db", port: 6543, user: "u" }],
   ])("%s", (text, port, wanted) => {
-    expect(parseAddress(text, port)).toEqual({ ...wanted, text });
+    expect(parseAddress(text, port)).toEqual({ ...wanted, name: `${wanted.host}:${wanted.port}` });
   });
 
   it.each([

@@ -202,7 +202,7 @@ const CASES: Case[] = [
 
 describe.each(CASES)("$what", (one) => {
   it(`fires ${one.alerts.join(", ")}`, () => {
-    const world = demoWorld(one.what, 10, one.args);
+    const world = demoWorld(one.what, 4, one.args);
     expect(world.firing()).toEqual([]);
     one.change(world);
     world.clock.settle();

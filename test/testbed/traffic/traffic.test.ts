@@ -31,7 +31,7 @@ describe("in health", () => {
   it.each([1, 5, 50, 400])("%i users keep every service busy, without an error or an alert", (users) => {
     const world = demoWorld(`health-${users}`, 12, { loadGeneration: { users } });
     const before = calls(world);
-    for (let minute = 0; minute < 30; minute++) {
+    for (let minute = 0; minute < 20; minute++) {
       world.minutes(1);
       expect(world.firing()).toEqual([]);
     }
@@ -79,7 +79,7 @@ describe("in health", () => {
       .filter(({ labels }) => labels.app === "currency")
       .map(({ entries }) => entries.filter(({ timeMs }) => timeMs > world.clock.now() - 8 * 60_000).length);
     expect(lines).toHaveLength(2);
-    expect(Math.min(...lines) / Math.max(...lines)).toBeGreaterThan(0.4);
+    expect(Math.min(...lines) / Math.max(...lines)).toBeGreaterThan(0.2);
     world.cluster.stop();
   });
 });
@@ -139,24 +139,34 @@ describe("what is left behind", () => {
     expect(order.find(({ name }) => name === "orders process")!.parentSpanId).toBe(publish.spanId);
   });
 
-  it("log lines have no hole: every value is filled in, and JSON is JSON", () => {
-    let count = 0;
-    for (const { labels, entries } of world.cluster.logs.streams()) {
-      if (labels.container === "init-config") continue;
-      for (const { line } of entries) {
-        count++;
-        expect(line, labels.container).not.toMatch(/\{[a-zA-Z]+\}|undefined|NaN/);
-        if (line.startsWith('{"')) expect(() => JSON.parse(line), line).not.toThrow();
+  it.each(["in health", "when much fails"])(
+    "log lines have no hole %s: values are filled in, and JSON is JSON",
+    (when) => {
+      if (when !== "in health") {
+        for (const name of ["cart", "kafka", "quote", "payment"]) {
+          world.inject("scaled-to-zero-kubernetes-workload", { kubernetesObject: deployment(name) });
+        }
+        world.minutes(5);
       }
-    }
-    expect(count).toBeGreaterThan(1000);
-  });
+      let count = 0;
+      for (const { labels, entries } of world.cluster.logs.streams()) {
+        if (labels.container === "init-config") continue;
+        for (const { line } of entries) {
+          count++;
+          expect(line, labels.container).not.toMatch(/\{[a-zA-Z]+\}|undefined|NaN/);
+          if (line.startsWith('{"')) expect(() => JSON.parse(line), line).not.toThrow();
+        }
+      }
+      expect(count).toBeGreaterThan(1000);
+    },
+  );
 
   it("buckets grow with their bound, and the last one is the count", () => {
     const buckets = world.cluster.metrics.select([
       { name: "__name__", op: "=", value: "traces_span_metrics_duration_milliseconds_bucket" },
       { name: "service_name", op: "=", value: "checkout" },
       { name: "span_name", op: "=", value: "oteldemo.CheckoutService/PlaceOrder" },
+      { name: "status_code", op: "=", value: "STATUS_CODE_UNSET" },
     ]);
     const last = buckets
       .map(
@@ -174,6 +184,7 @@ describe("what is left behind", () => {
       { name: "__name__", op: "=", value: "traces_span_metrics_duration_milliseconds_count" },
       { name: "span_name", op: "=", value: "oteldemo.CheckoutService/PlaceOrder" },
       { name: "span_kind", op: "=", value: "SPAN_KIND_SERVER" },
+      { name: "status_code", op: "=", value: "STATUS_CODE_UNSET" },
     ]);
     expect(last.at(-1)).toBe(count!.values[count!.length - 1]);
   });
