@@ -27,8 +27,10 @@ async function prepare(bench: Bench, storage: boolean): Promise<void> {
   bench.clock.advance(2000);
   const manifest = readFileSync(here("kubectl-fixture.yaml"), "utf8");
   // Fake nodes come without a storage class: a pod with a claim would never be placed.
-  const claim = "      - {name: claim, persistentVolumeClaim: {claimName: disk}}\n";
-  const made = await bench.builtin("kubectl apply -f -", storage ? manifest : manifest.replace(claim, ""));
+  const made = await bench.builtin(
+    "kubectl apply -f -",
+    storage ? manifest : manifest.replace(/^.*claimName: disk.*\n/m, ""),
+  );
   if (made.code !== 0) throw new Error(made.stderr);
   bench.clock.advance(120_000);
 }

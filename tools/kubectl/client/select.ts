@@ -132,13 +132,14 @@ export async function listObjects(
   context: Context,
   resource: Resource,
   query: Record<string, string | undefined> = {},
-  namespace: string | undefined = scopeOf(context, resource),
+  /** null: all namespaces. */
+  namespace: string | null = scopeOf(context, resource) ?? null,
 ): Promise<any[]> {
   const items: any[] = [];
   let next: string | undefined;
   do {
     const list: any = await context.client.json({
-      path: resourcePath(resource, namespace),
+      path: resourcePath(resource, namespace ?? undefined),
       query: {
         labelSelector: context.flags.string("selector"),
         fieldSelector: context.flags.string("field-selector"),

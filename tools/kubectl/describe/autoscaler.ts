@@ -102,7 +102,7 @@ export const horizontalPodAutoscaler: Describer = {
         ["Reason", "reason"],
         ["Message", "message"],
       ],
-      false,
+      "none",
     );
     await events(w, d);
   },

@@ -128,21 +128,20 @@ export function conditionTable(
   w: Description,
   conditions: any[] | undefined,
   columns: [title: string, field: string][],
-  blankAfterType = true,
+  /** kubectl leaves a blank behind some cells: behind the first, behind all but the last, or none. */
+  blanks: "first" | "all" | "none" = "first",
 ): void {
   if (!conditions?.length) return;
   w.line(0, `Conditions:\n  ${columns.map(([title]) => title).join("\t")}`);
   w.line(1, columns.map(([title]) => "-".repeat(title.length)).join("\t"));
-  for (const c of conditions)
-    w.line(
-      1,
-      columns
-        .map(
-          ([, field], i) =>
-            `${/Time$/.test(field) ? longTime(c[field]) : (c[field] ?? "")}${i === 0 && blankAfterType ? " " : ""}`,
-        )
-        .join("\t"),
-    );
+  const last = columns.length - 1;
+  for (const c of conditions) {
+    const cells = columns.map(([, field], i) => {
+      const blank = blanks === "all" ? i < last : blanks === "first" && i === 0;
+      return `${/Time$/.test(field) ? longTime(c[field]) : (c[field] ?? "")}${blank ? " " : ""}`;
+    });
+    w.line(1, cells.join("\t"));
+  }
 }
 
 export async function events(w: Description, d: Describing): Promise<void> {

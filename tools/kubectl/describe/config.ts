@@ -109,7 +109,7 @@ export const namespace: Describer = {
         ["Reason", "reason"],
         ["Message", "message"],
       ],
-      false,
+      "none",
     );
     const quotas = await d.list("resourcequotas", { namespace: metadata.name });
     w.line(0, "");

@@ -54,7 +54,7 @@ function describing(context: Context, object: any): Describing {
           context,
           found,
           { labelSelector: options.labelSelector, fieldSelector: options.fieldSelector },
-          options.namespace === "" ? undefined : (options.namespace ?? own),
+          options.namespace === "" ? null : (options.namespace ?? own ?? null),
         );
       } catch {
         // A description stands without what its reader may not see.

@@ -110,14 +110,19 @@ export const node: Describer = {
     taints(w, spec.taints);
     w.field(0, "Unschedulable", spec.unschedulable === true);
     await lease(w, metadata.name, d);
-    conditionTable(w, status.conditions, [
-      ["Type", "type"],
-      ["Status", "status"],
-      ["LastHeartbeatTime", "lastHeartbeatTime"],
-      ["LastTransitionTime", "lastTransitionTime"],
-      ["Reason", "reason"],
-      ["Message", "message"],
-    ]);
+    conditionTable(
+      w,
+      status.conditions,
+      [
+        ["Type", "type"],
+        ["Status", "status"],
+        ["LastHeartbeatTime", "lastHeartbeatTime"],
+        ["LastTransitionTime", "lastTransitionTime"],
+        ["Reason", "reason"],
+        ["Message", "message"],
+      ],
+      "all",
+    );
     w.line(0, "Addresses:");
     for (const a of status.addresses ?? []) w.field(1, a.type, a.address);
     for (const [title, list] of [

@@ -51,14 +51,19 @@ export const claim: Describer = {
     pods.forEach((p, i) => {
       w.line(0, `${i === 0 ? "" : "\t"}${p.metadata.name}`);
     });
-    conditionTable(w, status.conditions, [
-      ["Type", "type"],
-      ["Status", "status"],
-      ["LastProbeTime", "lastProbeTime"],
-      ["LastTransitionTime", "lastTransitionTime"],
-      ["Reason", "reason"],
-      ["Message", "message"],
-    ]);
+    conditionTable(
+      w,
+      status.conditions,
+      [
+        ["Type", "type"],
+        ["Status", "status"],
+        ["LastProbeTime", "lastProbeTime"],
+        ["LastTransitionTime", "lastTransitionTime"],
+        ["Reason", "reason"],
+        ["Message", "message"],
+      ],
+      "all",
+    );
     await events(w, d);
   },
 };

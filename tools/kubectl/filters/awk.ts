@@ -4,6 +4,7 @@
  */
 import { type Filter, FilterError, linesOf, readOptions, textOf } from "./filter.js";
 import { toRegExp } from "./grep.js";
+import { compilePattern, type Pattern } from "./pattern.js";
 
 const REFUSED =
   "only `awk '[condition] {print $1, $2}'` is available here (conditions: NR>1, /text/, $3 == \"x\", $3 ~ /text/, $4 > 3); kubectl's -o custom-columns or jsonpath does the rest";
@@ -40,6 +41,19 @@ function operand(source: string): Value {
   throw new FilterError(`awk: ${REFUSED}`);
 }
 
+function splitAt(separator: Pattern): (text: string) => string[] {
+  return (text) => {
+    const fields: string[] = [];
+    let from = 0;
+    for (const { start, end } of separator.matches(text)) {
+      if (end === start) continue;
+      fields.push(text.slice(from, start));
+      from = end;
+    }
+    return [...fields, text.slice(from)];
+  };
+}
+
 /** Splits at `separator` outside of strings and regular expressions. */
 function split(source: string, separator: string): string[] {
   const parts = [""];
@@ -63,15 +77,11 @@ function split(source: string, separator: string): string[] {
   return parts;
 }
 
-function expression(source: string): RegExp {
+function expression(source: string): Pattern {
   const match = /^\/(.*)\/$/s.exec(source.trim());
   const string = /^"(.*)"$/s.exec(source.trim());
   if (!match && !string) throw new FilterError(`awk: ${REFUSED}`);
-  try {
-    return new RegExp(toRegExp(((match ?? string) as RegExpExecArray)[1] as string, "extended"));
-  } catch (error) {
-    throw new FilterError(`awk: ${(error as Error).message}`);
-  }
+  return compilePattern("awk", toRegExp(((match ?? string) as RegExpExecArray)[1] as string, "extended"));
 }
 
 function single(source: string): Test {
@@ -152,15 +162,15 @@ export const awk: Filter = {
     const when: Test = test === "" ? () => true : condition(test);
     const print = printList(match?.[2] ?? "");
     const separator = values.get("F")?.at(-1)?.replace("\\t", "\t");
-    const splitter =
+    const fieldsOf: (text: string) => string[] =
       separator === undefined || separator === " "
-        ? undefined
+        ? (text) => text.trim().split(/\s+/).filter(Boolean)
         : separator.length === 1
-          ? separator
-          : new RegExp(toRegExp(separator, "extended"));
+          ? (text) => text.split(separator)
+          : splitAt(compilePattern("awk", toRegExp(separator, "extended")));
     const out: string[] = [];
     linesOf(input).forEach((text, i) => {
-      const fields = splitter === undefined ? text.trim().split(/\s+/).filter(Boolean) : text.split(splitter);
+      const fields = fieldsOf(text);
       const line: Line = { text, fields, number: i + 1 };
       if (when(line)) out.push(String(print(line)));
     });

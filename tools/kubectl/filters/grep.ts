@@ -1,5 +1,6 @@
 /** grep over the piped lines: -i -v -E -F -w -x -c -n -o -q -m, -A -B -C, -e. Basic, extended and Perl-like patterns. */
 import { type Filter, FilterError, linesOf, noFiles, readOptions, textOf } from "./filter.js";
+import { compilePattern, type Pattern } from "./pattern.js";
 
 const CLASSES: Record<string, string> = {
   alpha: "A-Za-z",
@@ -13,7 +14,7 @@ const CLASSES: Record<string, string> = {
   xdigit: "0-9A-Fa-f",
 };
 
-/** POSIX basic or extended syntax to JavaScript's. */
+/** POSIX basic or extended syntax to RE2's. */
 export function toRegExp(pattern: string, mode: "basic" | "extended" | "perl"): string {
   let out = "";
   for (let i = 0; i < pattern.length; i++) {
@@ -49,25 +50,16 @@ export function toRegExp(pattern: string, mode: "basic" | "extended" | "perl"): 
   return out;
 }
 
-function compile(patterns: string[], flags: Set<string>): RegExp {
+function compile(patterns: string[], flags: Set<string>): Pattern {
   const sources = patterns
     .flatMap((p) => p.split("\n"))
     .map((pattern) => {
       const source = flags.has("F")
         ? pattern.replace(/[.*+?^${}()|[\]\\/]/g, "\\$&")
         : toRegExp(pattern, flags.has("P") ? "perl" : flags.has("E") ? "extended" : "basic");
-      if (flags.has("x")) return `^(?:${source})$`;
-      return flags.has("w") ? `(?<![A-Za-z0-9_])(?:${source})(?![A-Za-z0-9_])` : `(?:${source})`;
+      return flags.has("x") ? `^(?:${source})$` : `(?:${source})`;
     });
-  const whole = sources.join("|");
-  // The pattern comes from a model: one that could run for ever on a long line is not run at all.
-  if (/\([^()]*[+*][^()]*\)[+*{]/.test(whole.replace(/\(\?:/g, "(")) && /\([^()]*[+*]\)?\)[+*{]/.test(whole))
-    throw new FilterError("grep: nested repetition such as (a+)+ is not available; write the pattern without it");
-  try {
-    return new RegExp(whole, flags.has("i") ? "gi" : "g");
-  } catch (error) {
-    throw new FilterError(`grep: ${(error as Error).message}`);
-  }
+  return compilePattern("grep", sources.join("|"), { ignoreCase: flags.has("i"), word: flags.has("w") });
 }
 
 export const grep: Filter = {
@@ -116,7 +108,6 @@ export const grep: Filter = {
     const lines = linesOf(input);
     const hits: number[] = [];
     for (let i = 0; i < lines.length && hits.length < limit; i++) {
-      test.lastIndex = 0;
       if (test.test(lines[i] as string) !== flags.has("v")) hits.push(i);
     }
     const code = hits.length > 0 ? 0 : 1;
@@ -126,8 +117,10 @@ export const grep: Filter = {
     const out: string[] = [];
     if (flags.has("o")) {
       for (const i of hits)
-        for (const match of flags.has("v") ? [] : (lines[i] as string).matchAll(test))
-          if (match[0] !== "") out.push(flags.has("n") ? `${i + 1}:${match[0]}` : match[0]);
+        for (const { start, end } of flags.has("v") ? [] : test.matches(lines[i] as string)) {
+          const text = (lines[i] as string).slice(start, end);
+          if (text !== "") out.push(flags.has("n") ? `${i + 1}:${text}` : text);
+        }
       return { stdout: textOf(out), code };
     }
     const matched = new Set(hits);

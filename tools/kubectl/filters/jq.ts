@@ -86,13 +86,9 @@ export const jq: Filter = {
           reject(new FilterError(`jq: ${error.message}`, 5));
         });
       });
-      return {
-        ...result,
-        stdout:
-          result.stdout === "" || result.stdout.endsWith("\n") || flags.includes("-j")
-            ? result.stdout
-            : `${result.stdout}\n`,
-      };
+      const stdout = result.stdout ?? "";
+      const joined = flags.some((flag) => /^-[a-zA-Z]*j|^--join-output$/.test(flag));
+      return { ...result, stdout: stdout === "" || stdout.endsWith("\n") || joined ? stdout : `${stdout}\n` };
     } finally {
       await worker.terminate();
     }

@@ -2,7 +2,10 @@
 import { type Filter, FilterError, linesOf, noFiles, readOptions, textOf } from "./filter.js";
 
 function count(name: string, args: readonly string[]): { n: number; sign: string; bytes: boolean } {
-  const plain = args.map((arg) => (/^-\d+$/.test(arg) ? `-n${arg.slice(1)}` : arg));
+  // `-5` is short for `-n 5`, unless it is the value of -n itself.
+  const plain = args.map((arg, i) =>
+    /^-\d+$/.test(arg) && !/^-[nc]$/.test(args[i - 1] ?? "") ? `-n${arg.slice(1)}` : arg,
+  );
   const { values, rest } = readOptions(name, plain, { flags: "q", values: "nc", long: { lines: "n", bytes: "c" } });
   noFiles(name, rest);
   const bytes = values.has("c");

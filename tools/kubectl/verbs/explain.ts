@@ -173,7 +173,7 @@ async function explainResource(
         out.push(...(lines.at(-1) === "    " ? lines.slice(0, -1) : lines), "");
       }
   }
-  return `${out.join("\n")}\n${names.length > 0 && !recursive ? "" : "\n"}`;
+  return `${out.join("\n")}\n\n`;
 }
 
 export const explain: Verb = {

@@ -8,12 +8,22 @@ import { printTabs } from "../printers/table.js";
 import { ALL_NAMESPACES, SELECTOR } from "./flag-sets.js";
 
 interface Use {
+  /** Cores. */
   cpu: number;
   memory: number;
 }
 
 function use(value: any): Use {
-  return { cpu: Math.ceil((parseQuantity(value?.cpu) ?? 0) * 1000 - 1e-9), memory: parseQuantity(value?.memory) ?? 0 };
+  return { cpu: parseQuantity(value?.cpu) ?? 0, memory: parseQuantity(value?.memory) ?? 0 };
+}
+
+function millicores(cores: number): number {
+  return Math.ceil(cores * 1000 - 1e-6);
+}
+
+/** Every cell of these tables is padded, the last ones too. */
+function printPadded(lines: readonly string[]): string {
+  return printTabs(lines.map((line) => `${line}\t`));
 }
 
 function mebibytes(bytes: number): string {
@@ -85,7 +95,7 @@ const topPods: Verb = {
         ? order(row.parts, flags.string("sort-by")).map((p) => ({ cells: [...lead, row.name, p.name], use: p.use }))
         : [{ cells: [...lead, row.name], use: row.use }];
       for (const entry of entries)
-        lines.push([...entry.cells, `${entry.use.cpu}m`, mebibytes(entry.use.memory)].join("\t"));
+        lines.push([...entry.cells, `${millicores(entry.use.cpu)}m`, mebibytes(entry.use.memory)].join("\t"));
     }
     if (flags.bool("sum")) {
       const total = rows.reduce((sum, r) => ({ cpu: sum.cpu + r.use.cpu, memory: sum.memory + r.use.memory }), {
@@ -95,10 +105,10 @@ const topPods: Verb = {
       const blanks = [...first, ...(split ? [""] : [])].map(() => "");
       lines.push(
         [...blanks, "", "________", "________"].join("\t"),
-        [...blanks, "", `${total.cpu}m`, mebibytes(total.memory)].join("\t"),
+        [...blanks, "", `${millicores(total.cpu)}m`, mebibytes(total.memory)].join("\t"),
       );
     }
-    context.out(printTabs(lines));
+    context.out(printPadded(lines));
   },
 };
 
@@ -116,7 +126,7 @@ const topNodes: Verb = {
     }
     const nodes = await context.discovery.resolve("nodes");
     const objects = new Map(
-      (await listObjects(context, nodes, { labelSelector: "", fieldSelector: "" }, undefined)).map((n) => [
+      (await listObjects(context, nodes, { labelSelector: "", fieldSelector: "" }, null)).map((n) => [
         n.metadata.name,
         n,
       ]),
@@ -134,14 +144,14 @@ const topNodes: Verb = {
       lines.push(
         [
           row.name,
-          `${row.use.cpu}m`,
-          percent(row.use.cpu, of.cpu),
+          `${millicores(row.use.cpu)}m`,
+          percent(millicores(row.use.cpu), millicores(of.cpu)),
           mebibytes(row.use.memory),
           percent(row.use.memory, of.memory),
         ].join("\t"),
       );
     }
-    context.out(printTabs(lines));
+    context.out(printPadded(lines));
   },
 };
 
