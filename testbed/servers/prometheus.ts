@@ -35,6 +35,7 @@ export interface PrometheusOptions extends ServeOptions {
 const VERSION = "3.5.0";
 /** Prometheus' own limit of points per series in a range query. */
 const MAX_POINTS = 11_000;
+const RFC_3339 = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[-+]\d\d:\d\d)$/;
 const NEVER = "0001-01-01T00:00:00Z";
 
 /** A request that Prometheus answers with 400 and `bad_data`. */
@@ -246,8 +247,12 @@ function readTime(parameters: URLSearchParams, name: string): number | undefined
   const text = parameters.get(name);
   if (text === null || text === "") return undefined;
   const seconds = Number(text);
-  const ms = Number.isFinite(seconds) ? Math.round(seconds * 1000) : Date.parse(text);
-  if (Number.isNaN(ms) || !/^[-+.\d]|^\d{4}-/.test(text)) {
+  const ms = Number.isFinite(seconds)
+    ? Math.round(seconds * 1000)
+    : RFC_3339.test(text)
+      ? Date.parse(text)
+      : Number.NaN;
+  if (Number.isNaN(ms)) {
     throw new BadRequest(`invalid parameter "${name}": cannot parse "${text}" to a valid timestamp`);
   }
   return ms;

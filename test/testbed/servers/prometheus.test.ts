@@ -119,6 +119,8 @@ describe("query", () => {
     ["/api/v1/query", 400, "bad_data", "no expression found"],
     ["/api/v1/query?query=sum(", 400, "bad_data", 'invalid parameter "query": 1:5: parse error'],
     ["/api/v1/query?query=up&time=yesterday", 400, "bad_data", 'cannot parse "yesterday" to a valid timestamp'],
+    ["/api/v1/query?query=up&time=1 Jan 2026", 400, "bad_data", "to a valid timestamp"],
+    ["/api/v1/query?query=up&time=Infinity", 400, "bad_data", "to a valid timestamp"],
     ["/api/v1/query?query=up*on()up", 422, "execution", "many-to-many"],
     ["/api/v1/query_range?query=up&start=1&end=2", 400, "bad_data", 'invalid parameter "step"'],
     ["/api/v1/query_range?query=up&start=1&end=2&step=0", 400, "bad_data", "zero or negative"],
