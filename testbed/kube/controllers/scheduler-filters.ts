@@ -21,6 +21,25 @@ export interface Snapshot {
   nodes: readonly KubeObject[];
   /** Pods that hold a node's resources, by node. */
   podsOn: Map<string, KubeObject[]>;
+  demands: Demands;
+}
+
+/** What pods ask for, worked out once for each. */
+export class Demands {
+  readonly #known = new Map<string, { generation: number | undefined; demand: Demand }>();
+
+  of(pod: KubeObject): Demand {
+    const { uid = "", generation } = pod.metadata;
+    const known = this.#known.get(uid);
+    if (known !== undefined && known.generation === generation) return known.demand;
+    const demand = demandOf(pod);
+    this.#known.set(uid, { generation, demand });
+    return demand;
+  }
+
+  forget(pod: KubeObject): void {
+    this.#known.delete(pod.metadata.uid ?? "");
+  }
 }
 
 export interface Demand {
@@ -125,8 +144,8 @@ const resources: Filter = (pod, node, snapshot) => {
   const others = snapshot.podsOn.get(node.metadata.name) ?? [];
   const allocatable = node.status?.allocatable ?? {};
   if (others.length + 1 > quantityValue(allocatable.pods)) reasons.push("Too many pods");
-  const demand = demandOf(pod);
-  const held = heldOn(others);
+  const demand = snapshot.demands.of(pod);
+  const held = heldOn(others, snapshot.demands);
   let never = false;
   for (const resource of Object.keys(demand).sort()) {
     const want = demand[resource] ?? 0;
@@ -138,10 +157,10 @@ const resources: Filter = (pod, node, snapshot) => {
   return reasons.length === 0 ? undefined : { reasons, hopeless: never };
 };
 
-export function heldOn(pods: KubeObject[]): Demand {
+function heldOn(pods: KubeObject[], demands: Demands): Demand {
   const held: Demand = {};
   for (const pod of pods) {
-    const demand = demandOf(pod);
+    const demand = demands.of(pod);
     for (const resource in demand) held[resource] = (held[resource] ?? 0) + (demand[resource] ?? 0);
   }
   return held;
@@ -284,7 +303,7 @@ const ASSUMED_MEMORY = 200 * 2 ** 20;
 export function score(pod: KubeObject, node: KubeObject, snapshot: Snapshot): number {
   const pods = [...(snapshot.podsOn.get(node.metadata.name) ?? []), pod];
   const fraction = (resource: string, assumed: number) => {
-    const used = pods.reduce((sum, each) => sum + (demandOf(each)[resource] || assumed), 0);
+    const used = pods.reduce((sum, each) => sum + (snapshot.demands.of(each)[resource] || assumed), 0);
     return Math.min(1, used / (amount(resource, node.status?.allocatable?.[resource]) || 1));
   };
   const cpu = fraction("cpu", ASSUMED_CPU);

@@ -5,7 +5,7 @@ import { splitKey } from "./keys.js";
 import { apiError, type Plane } from "./plane.js";
 import { condition, isFinished } from "./pods.js";
 import type { WorkQueue } from "./queue.js";
-import { type Refusal, refusal, type Snapshot, score } from "./scheduler-filters.js";
+import { Demands, type Refusal, refusal, type Snapshot, score } from "./scheduler-filters.js";
 
 const SCHEDULER = "default-scheduler";
 const MANAGER = "kube-scheduler";
@@ -16,7 +16,8 @@ const PROVISIONING = "provisioning";
 export function startScheduler(plane: Plane): void {
   /** Pods that fitted nowhere, by key; true for those with claims. */
   const waiting = new Map<string, boolean>();
-  const queue: WorkQueue = plane.queue((key) => attempt(plane, queue, waiting, key));
+  const demands = new Demands();
+  const queue: WorkQueue = plane.queue((key) => attempt(plane, queue, waiting, demands, key));
   const wake = () => {
     for (const key of waiting.keys()) queue.add(key);
   };
@@ -28,6 +29,7 @@ export function startScheduler(plane: Plane): void {
     const key = `${pod.metadata.namespace}/${pod.metadata.name}`;
     if (event.type === "DELETED") {
       waiting.delete(key);
+      demands.forget(pod);
       if (pod.spec?.nodeName) wake();
     } else if (isWaiting(pod)) {
       const changed = event.previous && event.previous.metadata.generation !== pod.metadata.generation;
@@ -59,7 +61,7 @@ function isWaiting(pod: KubeObject): boolean {
   );
 }
 
-function attempt(plane: Plane, queue: WorkQueue, waiting: Map<string, boolean>, key: string): void {
+function attempt(plane: Plane, queue: WorkQueue, waiting: Map<string, boolean>, demands: Demands, key: string): void {
   const { namespace, name } = splitKey(key);
   const pod = plane.api.get("pods", namespace, name);
   if (pod === undefined || !isWaiting(pod)) {
@@ -70,7 +72,7 @@ function attempt(plane: Plane, queue: WorkQueue, waiting: Map<string, boolean>, 
     markUnscheduled(plane, pod, "SchedulingGated", "Scheduling is blocked due to non-empty scheduling gates");
     return;
   }
-  const snapshot = takeSnapshot(plane, pod);
+  const snapshot = takeSnapshot(plane, demands, pod);
   const why = bindVolumes(plane, pod, snapshot) ?? place(plane, pod, snapshot);
   if (why === undefined) {
     waiting.delete(key);
@@ -91,7 +93,7 @@ function attempt(plane: Plane, queue: WorkQueue, waiting: Map<string, boolean>, 
   queue.addAfter(key, FLUSH_MS);
 }
 
-function takeSnapshot(plane: Plane, pod: KubeObject): Snapshot {
+function takeSnapshot(plane: Plane, demands: Demands, pod: KubeObject): Snapshot {
   const podsOn = new Map<string, KubeObject[]>();
   const priority = pod.spec?.priority ?? 0;
   for (const other of plane.api.list("pods")) {
@@ -104,7 +106,7 @@ function takeSnapshot(plane: Plane, pod: KubeObject): Snapshot {
     if (pods) pods.push(other);
     else podsOn.set(node, [other]);
   }
-  return { api: plane.api, nodes: plane.api.list("nodes"), podsOn };
+  return { api: plane.api, nodes: plane.api.list("nodes"), podsOn, demands };
 }
 
 /** Binds the pod to the best node, or tells why there is none. */
