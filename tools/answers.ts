@@ -11,7 +11,7 @@ export function fenced(text: string, languages?: readonly string[]): string | un
 
 /**
  * `text` as a JSON object or list, repaired where that helps; undefined when it is neither. A selector such as
- * `{service="cart"}` begins like JSON, and a repair would make nonsense of it: it is left alone.
+ * `{service="billing"}` begins like JSON, and a repair would make nonsense of it: it is left alone.
  */
 export function parseLoosely(text: string): object | undefined {
   if (!/^\s*[[{]/.test(text) || /^\s*\{\s*[A-Za-z_][\w.]*\s*(=|!=|!~)/.test(text)) return undefined;

@@ -8,11 +8,11 @@ const entityName = z
   .string()
   .trim()
   .regex(/^[^/\s]*\/[A-Za-z][A-Za-z0-9]*\/[^/\s]+$/, {
-    message: 'must have the form "namespace/Kind/name", such as "otel-demo/Deployment/cart"',
+    message: 'must have the form "namespace/Kind/name", such as "shop/Deployment/billing"',
   });
 
 export const entitySchema = z.object({
-  name: entityName.describe('"namespace/Kind/name", such as "otel-demo/Deployment/cart"'),
+  name: entityName.describe('"namespace/Kind/name", such as "shop/Deployment/billing"'),
   contributing_factor: z
     .boolean()
     .describe("true: this object's own state is a root cause; false: it only shows symptoms or passes them on"),

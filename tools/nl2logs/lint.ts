@@ -9,7 +9,7 @@ export async function lintLogsQuery(query: LogsQuery, context: ToolContext): Pro
   const problem = unbalanced(query.logql);
   if (problem !== undefined) return [problem];
   if (selectorText(query.logql) === undefined) {
-    return ['a LogQL query begins with a stream selector in braces, such as {service_name="cart"} |= "error"'];
+    return ['a LogQL query begins with a stream selector in braces, such as {service_name="billing"} |= "error"'];
   }
   const matchers = scanSelector(query.logql);
   if (matchers === undefined) {
@@ -18,7 +18,7 @@ export async function lintLogsQuery(query: LogsQuery, context: ToolContext): Pro
     ];
   }
   if (matchers.length === 0)
-    return ['the stream selector is empty; give at least one label, such as {service_name="cart"}'];
+    return ['the stream selector is empty; give at least one label, such as {service_name="billing"}'];
   if (
     matchers.every(
       (one) => one.operator.startsWith("!") || one.value === "" || (one.operator === "=~" && /^\.\*$/.test(one.value)),
