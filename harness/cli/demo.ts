@@ -68,7 +68,9 @@ export async function demoCommand(flags: DemoFlags, io: Io): Promise<number> {
     });
     const record = records[0];
     if (abort.signal.aborted || !record) return EXIT.interrupted;
-    return record.reason === "environment-error" ? EXIT.failure : EXIT.ok;
+    if (record.reason !== "environment-error") return EXIT.ok;
+    io.err(`itbench: the environment failed: ${record.reason_detail}\n`);
+    return EXIT.failure;
   } finally {
     stopListening();
     rmSync(folder, { recursive: true, force: true });

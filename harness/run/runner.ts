@@ -106,8 +106,19 @@ async function runStored(scenario: Scenario, trial: number, options: RunOptions)
   }
 }
 
-/** A port that was taken, a server that did not come up ...; what an environment says of itself is not going to change. */
+/** What may be otherwise a moment later: ports, connections, file handles. */
+const TRANSIENT = new Set([
+  "EADDRINUSE",
+  "ECONNREFUSED",
+  "ECONNRESET",
+  "EPIPE",
+  "ETIMEDOUT",
+  "EAI_AGAIN",
+  "EMFILE",
+  "ENFILE",
+  "EAGAIN",
+]);
+
 function isTransient(error: unknown): boolean {
-  const code = (error as NodeJS.ErrnoException | undefined)?.code;
-  return typeof code === "string" && /^E[A-Z]+$/.test(code);
+  return TRANSIENT.has(String((error as NodeJS.ErrnoException | undefined)?.code));
 }

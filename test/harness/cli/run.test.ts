@@ -141,6 +141,14 @@ describe("demo", () => {
   });
 });
 
+it("a demo whose environment fails says why", async () => {
+  const file = join(temporaryFolder(), "mine.yaml");
+  writeFileSync(file, stringify(scenario("mine", { environment: { applications: [{ id: "opentelemetry-demo" }] } })));
+  const { code, err } = await cli(["demo", "--scenario", file]);
+  expect(code).toBe(1);
+  expect(err).toMatch(/the environment failed: .*break-it/);
+});
+
 describe("env up", () => {
   it("gives working addresses, and leaves nothing behind", async () => {
     const running = startCli(["env", "up", "--scenario", "sre-24"]);

@@ -133,8 +133,11 @@ describe("a run", () => {
     });
 
     errors.length = 0;
-    const wrong = setup({ trials: 1, scenarios: [scenario()], environment: fails(new Error("no such fault"), 99) });
-    expect((await executeRun(wrong.options))[0]?.reason_detail).toBe("no such fault");
-    expect(wrong.environments).toHaveLength(1);
+    for (const error of [new Error("no such fault"), Object.assign(new Error("no such file"), { code: "ENOENT" })]) {
+      errors.length = 0;
+      const wrong = setup({ trials: 1, scenarios: [scenario()], environment: fails(error, 99) });
+      expect((await executeRun(wrong.options))[0]?.reason_detail).toBe(error.message);
+      expect(wrong.environments).toHaveLength(1);
+    }
   });
 });
