@@ -29,7 +29,10 @@ export interface Repair {
  * @returns undefined when there is no +Inf bucket
  */
 export function tidyBuckets(buckets: Bucket[]): { buckets: Bucket[]; repair: Repair | undefined } | undefined {
-  buckets.sort((a, b) => (a.upper === b.upper ? 0 : a.upper - b.upper));
+  // Series mostly come in order of their bounds already.
+  if (buckets.some((bucket, i) => i > 0 && bucket.upper < buckets[i - 1]!.upper)) {
+    buckets.sort((a, b) => (a.upper === b.upper ? 0 : a.upper - b.upper));
+  }
   if (buckets.at(-1)?.upper !== Number.POSITIVE_INFINITY) return undefined;
   const joined: Bucket[] = [];
   for (const bucket of buckets) {
@@ -39,7 +42,7 @@ export function tidyBuckets(buckets: Bucket[]): { buckets: Bucket[]; repair: Rep
   }
   let repair: Repair | undefined;
   let previous = joined[0]!.count;
-  for (const bucket of joined.slice(1)) {
+  for (const bucket of joined) {
     const { count } = bucket;
     if (count === previous) continue;
     if (almostEqual(previous, count, SMALL_DELTA)) bucket.count = previous;

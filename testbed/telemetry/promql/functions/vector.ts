@@ -95,14 +95,20 @@ function compileTimestamp(compiler: Compiler, call: Call): VectorNode {
 interface Histogram {
   metric: Metric;
   buckets: Bucket[];
+  /** The step that filled it last, and how many buckets that had: their objects are used again. */
+  round: number;
+  used: number;
 }
 
 /** Groups `_bucket` series into histograms; which one a series belongs to is remembered. */
 function createHistograms(context: Context, expr: Expr): (vector: Vector) => Histogram[] {
   const places = new Map<Metric, { upper: number; histogram: Histogram } | undefined>();
   const byKey = new Map<string, Histogram>();
+  const live: Histogram[] = [];
+  let round = 0;
   return (vector) => {
-    const live = new Set<Histogram>();
+    round++;
+    live.length = 0;
     for (let i = 0; i < vector.length; i++) {
       const metric = vector.metrics[i]!;
       let place = places.get(metric);
@@ -113,7 +119,7 @@ function createHistograms(context: Context, expr: Expr): (vector: Vector) => His
           const key = new Metric(labels).key;
           let histogram = byKey.get(key);
           if (histogram === undefined) {
-            histogram = { metric: new Metric(labels).stripped, buckets: [] };
+            histogram = { metric: new Metric(labels).stripped, buckets: [], round: 0, used: 0 };
             byKey.set(key, histogram);
           }
           place = { upper, histogram };
@@ -127,13 +133,21 @@ function createHistograms(context: Context, expr: Expr): (vector: Vector) => His
         continue;
       }
       const { histogram, upper } = place;
-      if (!live.has(histogram)) {
-        live.add(histogram);
-        histogram.buckets = [];
+      if (histogram.round !== round) {
+        histogram.round = round;
+        histogram.used = 0;
+        live.push(histogram);
       }
-      histogram.buckets.push({ upper, count: vector.values[i]! });
+      const bucket = histogram.buckets[histogram.used];
+      if (bucket === undefined) histogram.buckets.push({ upper, count: vector.values[i]! });
+      else {
+        bucket.upper = upper;
+        bucket.count = vector.values[i]!;
+      }
+      histogram.used++;
     }
-    return [...live];
+    for (const histogram of live) histogram.buckets.length = histogram.used;
+    return live;
   };
 }
 
