@@ -103,6 +103,7 @@ function register(server: ApiServer, definition: KubeObject): void {
       type: customType(version.schema?.openAPIV3Schema ?? {}),
       rules: {
         generation: "spec",
+        conditionalUpdate: true,
         defaults: (object) => fillDefaults(object, version.schema?.openAPIV3Schema ?? {}),
         validate: (object) => checkSchema(object, version.schema?.openAPIV3Schema ?? {}, ""),
       },

@@ -53,6 +53,8 @@ export interface WriteRequest {
   /** The testbed's own parts write status and spec in one go, and may set what the server otherwise clears. */
   internal?: boolean;
   user?: string;
+  /** Called with what is accepted, but worth a warning. */
+  warn?: (warnings: string[]) => void;
   /** Ownership that a server-side apply worked out. */
   managed?: ManagedFieldsEntry[];
 }
@@ -126,6 +128,7 @@ export function createObject(
     ...(info.rules.validate?.(object, machine) ?? []),
   ];
   if (errors.length > 0) throw invalid(info.group, info.kind, metadata.name ?? "", errors);
+  if (request.warn) request.warn(info.rules.warnings?.(object) ?? []);
   const refused = info.rules.allocate?.(object, undefined, machine);
   if (refused && refused.length > 0) throw invalid(info.group, info.kind, metadata.name, refused);
   if (machine.store.get(info.key, metadata.namespace, metadata.name)) {
@@ -270,6 +273,7 @@ export function updateObject(
       ...(request.internal ? [] : (info.rules.validateUpdate?.(object, old) ?? [])),
     ];
     if (errors.length > 0) throw invalid(info.group, info.kind, before.name, errors);
+    if (request.warn) request.warn(info.rules.warnings?.(object) ?? []);
     const refused = info.rules.allocate?.(object, old, machine);
     if (refused && refused.length > 0) throw invalid(info.group, info.kind, before.name, refused);
   }

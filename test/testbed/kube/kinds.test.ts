@@ -344,3 +344,75 @@ describe("what the server adds", () => {
     expect(metadata.annotations["deprecated.daemonset.template.generation"]).toBe("2");
   });
 });
+
+describe("what the server warns of", () => {
+  it.each<[string, any, string]>([
+    [
+      "a variable that hides another",
+      container({
+        env: [
+          { name: "A", value: "1" },
+          { name: "A", value: "2" },
+        ],
+      }),
+      'spec.containers[0].env[1]: hides previous definition of "A", which may be dropped when using apply',
+    ],
+    [
+      "a port twice",
+      deployment("x", {
+        template: {
+          metadata: { labels: { app: "x" } },
+          spec: { containers: [{ name: "c", image: "i", ports: [{ containerPort: 1 }, { containerPort: 1 }] }] },
+        },
+      }),
+      "spec.template.spec.containers[0].ports[1]: duplicate port definition with spec.template.spec.containers[0].ports[0]",
+    ],
+    [
+      "an old label",
+      pod("x", { nodeSelector: { "beta.kubernetes.io/os": "linux" } }),
+      'spec.nodeSelector[beta.kubernetes.io/os]: deprecated since v1.14; use "kubernetes.io/os" instead',
+    ],
+    [
+      "affinity without an address",
+      make("Service", { clusterIP: "None", sessionAffinity: "ClientIP" }),
+      "spec.SessionAffinity is ignored for headless services",
+    ],
+  ])("%s", async (_, object, warning) => {
+    const { ask } = bareServer();
+    const answer = await ask("POST", paths[object.kind]!, object);
+    expect(answer.status).toBe(201);
+    expect(answer.warnings).toContain(warning);
+  });
+  it("but not of a variable that builds on another", async () => {
+    const { ask } = bareServer();
+    const object = container({
+      env: [
+        { name: "A", value: "1" },
+        { name: "A", value: "$(A)2" },
+      ],
+    });
+    expect((await ask("POST", paths.Pod!, object)).warnings).toEqual([]);
+  });
+});
+
+describe("PUT", () => {
+  const budget = { kind: "PodDisruptionBudget", metadata: { name: "b" }, spec: { minAvailable: 1 } };
+  const role = { kind: "Role", metadata: { name: "r" }, rules: [] };
+  it("asks for a version where blind updates are not allowed", async () => {
+    const { ask } = bareServer();
+    const path = "/apis/policy/v1/namespaces/default/poddisruptionbudgets";
+    await ask("POST", path, budget);
+    const blind = await ask("PUT", `${path}/b`, budget);
+    expect(blind.body.message).toContain(
+      "metadata.resourceVersion: Invalid value: 0x0: must be specified for an update",
+    );
+  });
+  it("creates only what may be created so", async () => {
+    const { ask } = bareServer();
+    expect((await ask("PUT", "/apis/rbac.authorization.k8s.io/v1/namespaces/default/roles/r", role)).status).toBe(201);
+    expect(
+      (await ask("PUT", `${paths.ConfigMap}/c`, make("ConfigMap", {}, { spec: undefined, metadata: { name: "c" } })))
+        .status,
+    ).toBe(404);
+  });
+});

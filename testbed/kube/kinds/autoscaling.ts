@@ -163,6 +163,7 @@ export function autoscalerToV1(object: any): any {
 }
 
 export const podDisruptionBudget: KindRules = {
+  conditionalUpdate: true,
   generation: "spec",
   validate({ spec }) {
     const errors: FieldError[] = [];

@@ -30,7 +30,6 @@ export const namespace: KindRules = {
 };
 
 export const node: KindRules = {
-  returnsDeleted: true,
   fields: ["spec.unschedulable"],
   fieldValue: (object) => String(object.spec?.unschedulable ?? false),
   validate(object) {
@@ -156,6 +155,7 @@ export const resourceQuota: KindRules = {
 };
 
 export const limitRange: KindRules = {
+  createOnUpdate: true,
   defaults({ spec }) {
     for (const item of spec?.limits ?? []) {
       if (item.type !== "Container") continue;
@@ -173,6 +173,8 @@ export const limitRange: KindRules = {
 };
 
 export const lease: KindRules = {
+  conditionalUpdate: true,
+  createOnUpdate: true,
   columns: [NAME_COLUMN, text("Holder"), AGE_COLUMN],
   row: (object, now) => [object.metadata.name, object.spec?.holderIdentity ?? "", age(object, now)],
 };
@@ -188,6 +190,7 @@ export const controllerRevision: KindRules = {
 };
 
 export const runtimeClass: KindRules = {
+  conditionalUpdate: true,
   columns: [NAME_COLUMN, text("Handler"), AGE_COLUMN],
   row: (object, now) => [object.metadata.name, object.handler ?? "", age(object, now)],
 };

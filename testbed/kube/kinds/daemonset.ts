@@ -4,12 +4,14 @@ import { equal } from "../json.js";
 import { age, containerCells, labelText, selectorText } from "./print.js";
 import { AGE_COLUMN, integer, type KindRules, NAME_COLUMN, text } from "./rules.js";
 import { immutable, nonNegative, oneOf } from "./validation.js";
+import { templateWarnings } from "./warnings.js";
 import { alwaysRestarts, countOrPercent, defaultTemplate, isZero, validateSelectedTemplate } from "./workload.js";
 
 const TEMPLATE_GENERATION = "deprecated.daemonset.template.generation";
 
 export const daemonSet: KindRules = {
   generation: "spec",
+  warnings: templateWarnings,
   defaults({ spec }) {
     spec.updateStrategy.type ??= "RollingUpdate";
     if (spec.updateStrategy.type === "RollingUpdate") {

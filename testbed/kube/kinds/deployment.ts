@@ -3,10 +3,12 @@ import { type FieldError, forbiddenField, invalidValue } from "../errors.js";
 import { age, containerCells, selectorText } from "./print.js";
 import { AGE_COLUMN, integer, type KindRules, NAME_COLUMN, text } from "./rules.js";
 import { immutable, nonNegative, oneOf } from "./validation.js";
+import { templateWarnings } from "./warnings.js";
 import { alwaysRestarts, countOrPercent, defaultTemplate, isZero, validateSelectedTemplate } from "./workload.js";
 
 export const deployment: KindRules = {
   generation: "spec+annotations",
+  warnings: templateWarnings,
   defaults({ spec }) {
     spec.replicas ??= 1;
     spec.strategy.type ??= "RollingUpdate";
@@ -88,6 +90,7 @@ export const deployment: KindRules = {
 
 export const replicaSet: KindRules = {
   generation: "spec",
+  warnings: templateWarnings,
   fields: ["status.replicas"],
   fieldValue: (object) => String(object.status?.replicas ?? 0),
   defaults({ spec }) {

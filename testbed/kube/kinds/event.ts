@@ -3,6 +3,7 @@ import { since } from "./print.js";
 import { integer, type KindRules, NAME_COLUMN, text } from "./rules.js";
 
 export const event: KindRules = {
+  createOnUpdate: true,
   fields: [
     "involvedObject.kind",
     "involvedObject.namespace",

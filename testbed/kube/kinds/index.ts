@@ -63,8 +63,32 @@ const RULES: Record<string, KindRules> = {
   "customresourcedefinitions.apiextensions.k8s.io": customResourceDefinition,
 };
 
+/** Kinds that need nothing but a word or two. */
+const WEBHOOKS: KindRules = { generation: "spec", conditionalUpdate: true };
+const COUNTED: KindRules = { generation: "spec" };
+const CSI: KindRules = { conditionalUpdate: true, returnsDeleted: true };
+const PLAIN: Record<string, KindRules> = {
+  podtemplates: { ...COUNTED, returnsDeleted: true },
+  componentstatuses: { warning: "v1 ComponentStatus is deprecated in v1.19+" },
+  "flowschemas.flowcontrol.apiserver.k8s.io": COUNTED,
+  "prioritylevelconfigurations.flowcontrol.apiserver.k8s.io": COUNTED,
+  "mutatingwebhookconfigurations.admissionregistration.k8s.io": WEBHOOKS,
+  "validatingwebhookconfigurations.admissionregistration.k8s.io": WEBHOOKS,
+  "validatingadmissionpolicies.admissionregistration.k8s.io": WEBHOOKS,
+  "validatingadmissionpolicybindings.admissionregistration.k8s.io": WEBHOOKS,
+  "csidrivers.storage.k8s.io": CSI,
+  "csinodes.storage.k8s.io": CSI,
+  "volumeattachments.storage.k8s.io": CSI,
+  "csistoragecapacities.storage.k8s.io": { conditionalUpdate: true },
+  "volumeattributesclasses.storage.k8s.io": { returnsDeleted: true },
+  "resourceclaims.resource.k8s.io": { returnsDeleted: true },
+  "resourceclaimtemplates.resource.k8s.io": { returnsDeleted: true },
+  "resourceslices.resource.k8s.io": { ...COUNTED, returnsDeleted: true },
+  "deviceclasses.resource.k8s.io": { ...COUNTED, returnsDeleted: true },
+};
+
 export function rulesOf(key: string): KindRules {
-  return RULES[key] ?? {};
+  return RULES[key] ?? PLAIN[key] ?? {};
 }
 
 /** Versions that are served but not stored, by `group/version/resource`: where they are kept and how they convert. */

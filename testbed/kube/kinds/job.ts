@@ -5,6 +5,7 @@ import { validatePodTemplate } from "./podspec.js";
 import { age, containerCells, humanDuration, selectorText, since } from "./print.js";
 import { AGE_COLUMN, integer, type KindRules, NAME_COLUMN, text } from "./rules.js";
 import { IMMUTABLE, nonNegative, oneOf } from "./validation.js";
+import { templateWarnings } from "./warnings.js";
 import { defaultTemplate } from "./workload.js";
 
 function defaultJobSpec(spec: any): void {
@@ -44,6 +45,7 @@ function validateJobSpec(spec: any, field: string): FieldError[] {
 
 export const job: KindRules = {
   generation: "spec",
+  warnings: templateWarnings,
   fields: ["status.successful"],
   fieldValue: (object) => String(object.status?.succeeded ?? 0),
   defaults: ({ spec }) => defaultJobSpec(spec),

@@ -3,6 +3,7 @@ import { type FieldError, invalidValue, notSupported, required } from "../errors
 import { age, selectorText } from "./print.js";
 import { AGE_COLUMN, type KindRules, NAME_COLUMN, text } from "./rules.js";
 import { immutable, oneOf, portNumberOrName, validateSelector } from "./validation.js";
+import { ingressWarnings } from "./warnings.js";
 
 const MAX_SHOWN = 3;
 
@@ -13,6 +14,7 @@ function shorten(list: string[], total = list.length): string {
 }
 
 export const endpoints: KindRules = {
+  createOnUpdate: true,
   warning: "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice",
   defaults(object) {
     for (const subset of object.subsets ?? []) for (const port of subset.ports ?? []) port.protocol ??= "TCP";
@@ -94,6 +96,7 @@ export const networkPolicy: KindRules = {
 
 export const ingress: KindRules = {
   generation: "spec",
+  warnings: ingressWarnings,
   validate({ spec }) {
     const errors: FieldError[] = [];
     if ((spec?.rules ?? []).length === 0 && spec?.defaultBackend === undefined) {

@@ -6,6 +6,7 @@ import { compareQuantities } from "../quantity.js";
 import { defaultPodSpec, defaultRequests, validatePodSpec } from "./podspec.js";
 import { age, humanDuration } from "./print.js";
 import { AGE_COLUMN, type KindRules, NAME_COLUMN, text } from "./rules.js";
+import { podWarnings } from "./warnings.js";
 
 const CHANGEABLE =
   "pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)";
@@ -13,6 +14,7 @@ const CHANGEABLE =
 export const pod: KindRules = {
   generation: "spec",
   returnsDeleted: true,
+  warnings: (object) => podWarnings(object.spec, "spec"),
   fields: [
     "spec.nodeName",
     "spec.restartPolicy",

@@ -30,11 +30,20 @@ function validateRules(object: any, cluster: boolean): FieldError[] {
 }
 
 /** Names of roles and bindings may hold colons: they are path segments, not DNS names. */
-export const role: KindRules = { name: "path", validate: (object) => validateRules(object, false) };
-export const clusterRole: KindRules = { name: "path", validate: (object) => validateRules(object, true) };
+export const role: KindRules = {
+  name: "path",
+  createOnUpdate: true,
+  validate: (object) => validateRules(object, false),
+};
+export const clusterRole: KindRules = {
+  name: "path",
+  createOnUpdate: true,
+  validate: (object) => validateRules(object, true),
+};
 
 export const binding: KindRules = {
   name: "path",
+  createOnUpdate: true,
   defaults(object) {
     if (object.roleRef && !object.roleRef.apiGroup) object.roleRef.apiGroup = "rbac.authorization.k8s.io";
     for (const subject of object.subjects ?? []) {

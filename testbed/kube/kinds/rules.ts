@@ -30,7 +30,7 @@ export interface KindRules {
   name?: NameRule;
   /** Which change bumps metadata.generation: of the spec (or all but metadata and status), or of annotations too. */
   generation?: "spec" | "spec+annotations";
-  /** Fields that a create or an update through the main door leaves alone; status where the kind has that subresource. */
+  /** Fills in what is missing, in place. */
   defaults?(object: KubeObject, context: KindContext): void;
   /** Called before a create is checked: sets what the server sets. */
   prepareCreate?(object: KubeObject, context: KindContext): void;
@@ -47,10 +47,14 @@ export interface KindRules {
   row?(object: KubeObject, now: number): unknown[];
   /** A deletion answers with the object, not with a Status. */
   returnsDeleted?: boolean;
-  /** Warnings sent with each request for the kind. */
+  /** Sent with each request for the kind. */
   warning?: string;
-  /** Door-specific: what `status` writes besides the status. */
-  statusKeeps?: readonly string[];
+  /** What is accepted, but worth a warning to who wrote it. */
+  warnings?(object: KubeObject): string[];
+  /** PUT must name the version that it replaces. */
+  conditionalUpdate?: boolean;
+  /** PUT creates what is not there. */
+  createOnUpdate?: boolean;
 }
 
 export const NAME_COLUMN: Column = { name: "Name", type: "string", format: "name" };

@@ -13,6 +13,7 @@ import {
   subdomainProblems,
   validateLabels,
 } from "./validation.js";
+import { serviceWarnings } from "./warnings.js";
 
 const TYPES = ["ClusterIP", "ExternalName", "LoadBalancer", "NodePort"];
 /** 10.96.0.0/16; the first address is the API server's. */
@@ -26,6 +27,8 @@ const wantsNodePorts = (spec: any) =>
 export const service: KindRules = {
   name: "service",
   returnsDeleted: true,
+  createOnUpdate: true,
+  warnings: serviceWarnings,
   fields: ["spec.clusterIP", "spec.type"],
   fieldValue: (object, field) => String(object.spec?.[field.slice(5)] ?? ""),
   defaults({ spec }) {

@@ -5,6 +5,7 @@ import { age, containerCells } from "./print.js";
 import { AGE_COLUMN, type KindRules, NAME_COLUMN, text } from "./rules.js";
 import { defaultClaim } from "./storage.js";
 import { nonNegative } from "./validation.js";
+import { templateWarnings } from "./warnings.js";
 import { alwaysRestarts, countOrPercent, defaultTemplate, validateSelectedTemplate } from "./workload.js";
 
 const CHANGEABLE = [
@@ -19,6 +20,7 @@ const CHANGEABLE = [
 
 export const statefulSet: KindRules = {
   generation: "spec",
+  warnings: templateWarnings,
   defaults({ spec }) {
     spec.podManagementPolicy ??= "OrderedReady";
     spec.updateStrategy.type ??= "RollingUpdate";

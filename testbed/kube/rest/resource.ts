@@ -31,7 +31,7 @@ export function handleResource(call: Call, verb: string): ApiResponse {
     case "create":
       return create(call);
     case "update":
-      return show(call, update(call));
+      return put(call);
     case "patch":
       return patch(call);
     case "delete":
@@ -292,6 +292,7 @@ export function writeRequest(call: Call, refuse: (findings: string[]) => StatusE
     ...(dryRun.length > 0 ? { dryRun: true } : {}),
     ...(call.target.subresource ? { subresource: call.target.subresource } : {}),
     user: call.identity.name,
+    warn: (warnings) => call.warnings.push(...warnings),
     onUnknown(findings) {
       if (mode === "Strict") throw refuse(findings);
       if (mode === "Warn") call.warnings.push(...findings);
@@ -367,6 +368,13 @@ function create(call: Call): ApiResponse {
   return show(call, createObject(server, form.info, namespace, form.object, request), 201);
 }
 
+/** PUT; a few kinds are created by it. */
+function put(call: Call): ApiResponse {
+  const { info, namespace, name } = call.target;
+  if (info.rules.createOnUpdate && call.server.store.get(info.key, namespace, name!) === undefined) return create(call);
+  return show(call, update(call));
+}
+
 function update(call: Call): KubeObject {
   const { server } = call;
   const { info, name } = call.target;
@@ -377,6 +385,15 @@ function update(call: Call): KubeObject {
   }
   if (!body.metadata?.name) throw badRequest("name must be provided");
   const old = existing(call);
+  if (info.rules.conditionalUpdate && !body.metadata.resourceVersion) {
+    throw invalid(info.group, info.kind, name!, [
+      {
+        type: "FieldValueInvalid",
+        field: "metadata.resourceVersion",
+        message: "Invalid value: 0x0: must be specified for an update",
+      },
+    ]);
+  }
   const form = storageForm(call, body);
   if (call.target.namespace && body.metadata.namespace && body.metadata.namespace !== call.target.namespace) {
     throw badRequest("the namespace of the provided object does not match the namespace sent on the request");
@@ -485,7 +502,7 @@ function handleSubresource(call: Call, verb: string, subresource: string): ApiRe
         updateObject(call.server, info, old, next, {
           manager: managerOf(call),
           internal: true,
-          subresource: "status-finalize",
+          subresource: "finalize",
         }),
       );
     }
@@ -560,7 +577,7 @@ function bind(call: Call, name: string, body: any): ApiResponse {
       ],
     },
   };
-  updateObject(server, pods, pod, next, { manager: managerOf(call), internal: true });
+  updateObject(server, pods, pod, next, { manager: managerOf(call), internal: true, subresource: "binding" });
   return answer(call, { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", code: 201 }, 201);
 }
 

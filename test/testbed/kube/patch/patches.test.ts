@@ -47,7 +47,7 @@ describe("merge patch", () => {
 
 describe("strategic merge patch", () => {
   const pod = schemaTable().kind("", "v1", "Pod")!;
-  const spec = (value: object) => ({ spec: value });
+  const spec = (value: object): any => ({ spec: value });
   const two = spec({
     containers: [
       {
