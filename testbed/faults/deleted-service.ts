@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { FaultMechanism } from "./mechanism.js";
-import { clone, entityOf, find, missing, resourceOf, serviceTarget } from "./target.js";
+import { entityOf, find, missing, resourceOf, serviceTarget } from "./target.js";
 
 const args = z.object({ kubernetesObject: serviceTarget });
 type Args = z.output<typeof args>;
@@ -13,7 +13,7 @@ export const deletedService: FaultMechanism<Args> = {
   refuse: ({ kube }, { kubernetesObject: target }) => missing(kube, target),
   inject({ kube }, { kubernetesObject: target }) {
     const { namespace, name } = target.metadata;
-    const before = clone(find(kube, target)!);
+    const before = structuredClone(find(kube, target)!);
     kube.delete(resourceOf(target), namespace, name);
     return {
       entities: [entityOf(target)],

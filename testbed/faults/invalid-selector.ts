@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { FaultMechanism } from "./mechanism.js";
-import { clone, entityOf, find, missing, resourceOf, serviceTarget } from "./target.js";
+import { entityOf, find, missing, resourceOf, serviceTarget } from "./target.js";
 
 const args = z.object({ kubernetesObject: serviceTarget });
 type Args = z.output<typeof args>;
@@ -22,7 +22,7 @@ export const invalidSelector: FaultMechanism<Args> = {
   },
   inject({ kube }, { kubernetesObject: target }) {
     const { namespace, name } = target.metadata;
-    const before = clone(find(kube, target)!.spec.selector) as Record<string, string>;
+    const before = structuredClone(find(kube, target)!.spec.selector) as Record<string, string>;
     const write = (selector: Record<string, string>) =>
       kube.modify(
         resourceOf(target),

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { FaultMechanism } from "./mechanism.js";
-import { clone, entityOf, find, missing, resourceOf, serviceTarget } from "./target.js";
+import { entityOf, find, missing, resourceOf, serviceTarget } from "./target.js";
 
 const args = z.object({ kubernetesObject: serviceTarget, targetPort: z.number().int().min(1).max(65535) });
 type Args = z.output<typeof args>;
@@ -21,7 +21,7 @@ export const modifiedTargetPort: FaultMechanism<Args> = {
   },
   inject({ kube }, { kubernetesObject: target, targetPort }) {
     const { namespace, name } = target.metadata;
-    const before = clone(find(kube, target)!.spec.ports);
+    const before = structuredClone(find(kube, target)!.spec.ports);
     const write = (ports: any[]) =>
       kube.modify(
         resourceOf(target),

@@ -7,7 +7,7 @@ import type { KubeApi } from "../kube/api.js";
 import type { KubeObject } from "../kube/objects.js";
 import type { Injected } from "./mechanism.js";
 import type { Target } from "./target.js";
-import { clone, entityOf, find, resourceOf } from "./target.js";
+import { entityOf, find, resourceOf } from "./target.js";
 
 /** Who writes: what `kubectl get -o yaml --show-managed-fields` shows. Nothing in it says fault. */
 const MANAGER = "kubectl-edit";
@@ -19,7 +19,7 @@ const PATIENCE_MS = 120_000;
 export function changeTemplate(kube: KubeApi, target: Target, change: (template: any) => void): Injected {
   const resource = resourceOf(target);
   const { namespace, name } = target.metadata;
-  const before = clone(find(kube, target)!);
+  const before = structuredClone(find(kube, target)!);
   const replicas: number = before.spec.replicas ?? 1;
   const write = (draft: (object: KubeObject) => void) =>
     kube.modify(resource, namespace, name, draft, { manager: MANAGER });
@@ -41,7 +41,7 @@ export function changeTemplate(kube: KubeApi, target: Target, change: (template:
     undo() {
       timer.cancel();
       write((draft) => {
-        draft.spec.template = clone(before.spec.template);
+        draft.spec.template = structuredClone(before.spec.template);
         draft.spec.replicas = replicas;
       });
     },

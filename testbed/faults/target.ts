@@ -60,7 +60,3 @@ export function missingContainer(workload: KubeObject, name: string): string | u
   const names = (workload.spec?.template?.spec?.containers ?? []).map((container: any) => container.name);
   return `${workload.kind} "${workload.metadata.name}" has no container "${name}"; it has: ${names.join(", ")}`;
 }
-
-export function clone<T>(value: T): T {
-  return structuredClone(value);
-}

@@ -6,15 +6,19 @@ import type { KubeObject } from "../kube/objects.js";
 import type { ContainerRef, ContainerRuntime, Kubelet, StartPlan } from "../kube/runtime.js";
 import type { Random } from "../random.js";
 import type { LogEntry, LogStore } from "../telemetry/logs.js";
+import { accountProblem, readAccounts } from "./accounts.js";
 import type { Dependency, Program, Protocol } from "./behaviour.js";
 import { commandMeaning } from "./commands.js";
 import { attemptFailure } from "./failures.js";
 import { parseFlags } from "./flags.js";
 import { createImages } from "./images.js";
+import { listening, numberOf } from "./listening.js";
+import { execError, missingVariable } from "./messages.js";
 import type { Network } from "./network.js";
 import { createNetwork } from "./network.js";
 import type { Process, ProcessTable } from "./processes.js";
 import { createProcessTable, print, processAddress, streamLabels } from "./processes.js";
+import { cpuLimit, memoryLimit, memoryOf } from "./resources.js";
 import { fill } from "./text.js";
 import { configFiles, containerFile, containerVariables, writablePlace } from "./variables.js";
 
@@ -206,7 +210,10 @@ export function createAppRuntime(options: AppRuntimeOptions): AppRuntime {
     const uid = pod.metadata.uid!;
     const service = variables.get("OTEL_SERVICE_NAME") || name || container.name;
     const workload = workloadOf(pod);
-    const database = program?.role === "database" ? readAccounts(pod, container, variables) : {};
+    const database =
+      program?.role === "database"
+        ? readAccounts(configFiles(kube, pod, container, ".sql"), variables.get("POSTGRES_PASSWORD") ?? "")
+        : {};
     const flagFile = program?.role === "flags" ? readFlagFile(pod, container, args) : undefined;
     return {
       id: `${uid}/${container.name}`,
@@ -362,18 +369,6 @@ export function createAppRuntime(options: AppRuntimeOptions): AppRuntime {
     return containerFile(kube, pod, container, path, written.get(pod.metadata.uid!));
   }
 
-  function readAccounts(pod: KubeObject, container: any, variables: ReadonlyMap<string, string>) {
-    const accounts = new Map([["postgres", variables.get("POSTGRES_PASSWORD") ?? ""]]);
-    const databases = new Set(["postgres"]);
-    for (const sql of configFiles(kube, pod, container, ".sql")) {
-      for (const found of sql.matchAll(/CREATE\s+USER\s+"?(\w+)"?\s+WITH\s+(?:ENCRYPTED\s+)?PASSWORD\s+'([^']*)'/gi)) {
-        accounts.set(found[1]!, found[2]!);
-      }
-      for (const found of sql.matchAll(/CREATE\s+DATABASE\s+"?(\w+)"?/gi)) databases.add(found[1]!);
-    }
-    return { accounts, databases };
-  }
-
   return {
     processes,
     network,
@@ -418,28 +413,6 @@ export function createAppRuntime(options: AppRuntimeOptions): AppRuntime {
   };
 }
 
-/** Bytes that a process holds: its idle size, what it grows to in its first ten minutes, a slow wave, and what it leaked. */
-export function memoryOf(process: Process, nowMs: number): number {
-  const idle = process.program?.idle.memoryBytes ?? DEFAULT_MEMORY;
-  const age = Math.min(1, (nowMs - process.startedAt) / 600_000);
-  const wave = 0.01 * Math.sin(nowMs / 90_000 + process.podName.charCodeAt(process.podName.length - 1));
-  return Math.min(process.memoryLimit, Math.round(idle * (0.9 + 0.1 * age + wave) + process.leakedBytes));
-}
-
-/** Why a database does not let these credentials in; undefined when it does. */
-export function accountProblem(
-  server: Process,
-  { user, password, database }: { user?: string; password?: string; database?: string },
-): string | undefined {
-  if (server.accounts === undefined) return undefined;
-  if (user === undefined || server.accounts.get(user) !== (password ?? "")) {
-    return `password authentication failed for user "${user ?? ""}"`;
-  }
-  if (database !== undefined && server.databases?.has(database) === false)
-    return `database "${database}" does not exist`;
-  return undefined;
-}
-
 function originOf(pod: KubeObject): { namespace: string; podUid: string; dnsPolicy: string } {
   return {
     namespace: pod.metadata.namespace ?? "default",
@@ -456,91 +429,6 @@ function workloadOf(pod: KubeObject): string {
   return hash !== undefined && name.endsWith(`-${hash}`) ? name.slice(0, -hash.length - 1) : name;
 }
 
-/** Every port that the program listens on, given its variables and arguments. */
-export function listening(
-  program: Program | undefined,
-  variables: ReadonlyMap<string, string>,
-  args: readonly string[],
-): Map<number, Protocol> {
-  const ports = new Map<number, Protocol>();
-  for (const listen of program?.listens ?? []) {
-    const text = listen.env === undefined ? undefined : variables.get(listen.env);
-    const argument = listen.arg === undefined ? -1 : args.indexOf(listen.arg);
-    const found =
-      text !== undefined && text !== ""
-        ? numbersIn(text)
-        : argument >= 0
-          ? numbersIn(args[argument + 1] ?? "")
-          : listen.port === undefined
-            ? []
-            : [listen.port];
-    for (const port of found) ports.set(port, listen.protocol);
-  }
-  return ports;
-}
-
-/** `8080`, `:8080`, `http://*:8080`, `PLAINTEXT://:9092,CONTROLLER://:9093`. */
-function numbersIn(text: string): number[] {
-  if (/^\d+$/.test(text)) return [Number(text)];
-  return [...text.matchAll(/:(\d+)/g)].map((found) => Number(found[1]));
-}
-
-function numberOf(port: number | string, container: any): number {
-  if (typeof port === "number") return port;
-  const named = (container.ports ?? []).find((entry: any) => entry.name === port);
-  return named?.containerPort ?? Number(port);
-}
-
-function memoryLimit(container: any): number {
-  const text = container.resources?.limits?.memory;
-  if (text === undefined) return Number.POSITIVE_INFINITY;
-  const found = /^([\d.]+)(m|k|M|G|T|Ki|Mi|Gi|Ti)?$/.exec(String(text));
-  if (!found) return Number.POSITIVE_INFINITY;
-  const factors: Record<string, number> = {
-    m: 1e-3,
-    k: 1e3,
-    M: 1e6,
-    G: 1e9,
-    T: 1e12,
-    Ki: 1024,
-    Mi: 1024 ** 2,
-    Gi: 1024 ** 3,
-    Ti: 1024 ** 4,
-  };
-  return Number(found[1]) * (factors[found[2] ?? ""] ?? 1);
-}
-
-function cpuLimit(container: any): number {
-  const text = container.resources?.limits?.cpu;
-  if (text === undefined) return Number.POSITIVE_INFINITY;
-  const cores = String(text).endsWith("m") ? Number.parseInt(text, 10) / 1000 : Number(text);
-  return cores > 0 ? cores : Number.POSITIVE_INFINITY;
-}
-
-/** runc's words for an executable that is not there, inside containerd's. */
-function execError(executable: string): string {
-  const cause = executable.includes("/")
-    ? `exec: "${executable}": stat ${executable}: no such file or directory`
-    : `exec: "${executable}": executable file not found in $PATH`;
-  return `failed to create containerd task: failed to create shim task: OCI runtime create failed: runc create failed: unable to start container process: error during container init: ${cause}`;
-}
-
-function missingVariable(program: Program, name: string): string {
-  switch (program.language) {
-    case "go":
-      return `panic: environment variable "${name}" not set\n\ngoroutine 1 [running]:\nmain.mustMapEnv(...)`;
-    case "dotnet":
-      return `${name} environment variable is required.`;
-    case "java":
-    case "kotlin":
-      return `Exception in thread "main" java.lang.IllegalStateException: environment vars: ${name} must not be null`;
-    case "python":
-      return `Exception: ${name} environment variable must be set`;
-    default:
-      return `${name} is not set`;
-  }
-}
-
-export function iso(ms: number): string {
+function iso(ms: number): string {
   return new Date(ms).toISOString();
 }

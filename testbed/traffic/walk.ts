@@ -5,6 +5,7 @@
 import type { VirtualClock } from "../clock.js";
 import type { Random } from "../random.js";
 import type { LogStore } from "../telemetry/logs.js";
+import { accountProblem } from "./accounts.js";
 import type { Address } from "./address.js";
 import { parseAddress } from "./address.js";
 import type { Behaviour, Crash, Program, UserRequest } from "./behaviour.js";
@@ -17,7 +18,6 @@ import type { Network } from "./network.js";
 import type { Process, ProcessTable } from "./processes.js";
 import { print, processAddress } from "./processes.js";
 import type { Recorder } from "./recording.js";
-import { accountProblem } from "./runtime.js";
 import { fill } from "./text.js";
 import type { Topic, Topics } from "./topics.js";
 

@@ -9,6 +9,7 @@ const ADDRESSES: Readonly<Record<string, AddressSource>> = {
   mcp: { hostEnv: "MCP_ENDPOINT", portEnv: "MCP_PORT" },
 };
 
+/** Where the caller looks for a program. */
 export function addressOf(program: string): AddressSource {
   return ADDRESSES[program] ?? { env: `${program.replaceAll("-", "_").toUpperCase()}_ADDR` };
 }
@@ -23,5 +24,5 @@ export function http(to: string, operation: string, options: Options = {}): Call
   return { to, address: addressOf(to), protocol: "http", operation, span: operation.split(" ")[0]!, ...options };
 }
 
-/** The value of the wait that gRPC and HTTP clients of the demo have: none is set, so the connection's own. */
+/** Bytes. */
 export const MiB = 1024 * 1024;
