@@ -4,6 +4,7 @@
  */
 import type { VirtualClock } from "../clock.js";
 import type { Random } from "../random.js";
+import { limitAdmission } from "./admission/limits.js";
 import { priorityAdmission } from "./admission/priority.js";
 import type { DeleteOptions, EventDetail, KubeApi, WriteOptions } from "./api.js";
 import { bootstrap } from "./bootstrap.js";
@@ -56,7 +57,7 @@ export class ApiServer implements KubeApi, Machine {
   /** Who may do what: tokens and their roles. */
   readonly access: Access;
   /** Called with every write before it is checked; add quotas, limits, policies here. */
-  readonly admission: Admission[] = [priorityAdmission];
+  readonly admission: Admission[] = [priorityAdmission, limitAdmission];
   readonly #events: EventRecorder;
 
   constructor(options: ApiServerOptions) {
