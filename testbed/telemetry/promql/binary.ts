@@ -3,8 +3,8 @@ import type { Binary, VectorMatching } from "./ast.js";
 import type { Compiler, VectorNode } from "./context.js";
 import { PromqlExecutionError } from "./errors.js";
 import { formatLabels, Metric, onlyLabels, withoutLabels } from "./metric.js";
-import { compute } from "./operators.js";
-import { isComparison, isSetOperator, typeOf } from "./parser.js";
+import { compute, isComparison, isSetOperator } from "./operators.js";
+import { typeOf } from "./types.js";
 import { Vector } from "./vector.js";
 
 export function compileBinary(compiler: Compiler, node: Binary): VectorNode {

@@ -12,8 +12,8 @@ import { SCALAR_FUNCTIONS } from "./functions/scalar.js";
 import { checkParameters, VECTOR_FUNCTIONS } from "./functions/vector.js";
 import type { Metric } from "./metric.js";
 import { compute } from "./operators.js";
-import { typeOf } from "./parser.js";
 import { compileMatrix, compileSelector, compileSubquery } from "./select.js";
+import { typeOf } from "./types.js";
 import type { Window } from "./vector.js";
 import { Vector } from "./vector.js";
 

@@ -1,4 +1,5 @@
-/** Durations as Prometheus writes them: `1h30m`, `500ms`, `2w`. */
+/** Durations as Prometheus writes them: `1h30m`, `500ms`, `2w`; and those that are computed when a query runs. */
+import type { DurationExpr } from "./ast.js";
 
 const UNITS: Record<string, number> = {
   ms: 1,
@@ -49,4 +50,40 @@ export function formatDuration(ms: number): string {
     }
   }
   return text;
+}
+
+/** A duration's seconds, given the query's step and range in seconds. */
+export function durationSeconds(expr: DurationExpr, step: number, range: number): number {
+  switch (expr.kind) {
+    case "constant":
+      return expr.seconds;
+    case "step":
+      return step;
+    case "range":
+      return range;
+    case "negate":
+      return -durationSeconds(expr.of, step, range);
+    case "operation": {
+      const left = durationSeconds(expr.left, step, range);
+      const right = durationSeconds(expr.right, step, range);
+      switch (expr.op) {
+        case "+":
+          return left + right;
+        case "-":
+          return left - right;
+        case "*":
+          return left * right;
+        case "/":
+          return left / right;
+        case "%":
+          return left % right;
+        case "^":
+          return left ** right;
+        case "min_of":
+          return Math.min(left, right);
+        case "max_of":
+          return Math.max(left, right);
+      }
+    }
+  }
 }

@@ -8,7 +8,8 @@ import { charge, warn } from "./context.js";
 import { PromqlExecutionError } from "./errors.js";
 import { EMPTY_LABELS, Metric } from "./metric.js";
 import type { ParseOptions } from "./parser.js";
-import { parse, typeOf } from "./parser.js";
+import { parse } from "./parser.js";
+import { typeOf } from "./types.js";
 import type { Vector } from "./vector.js";
 
 export interface EngineOptions extends ParseOptions {

@@ -1,4 +1,34 @@
-/** Arithmetic and comparison of two numbers, as Go computes them. */
+/** The binary operators: how they bind, and what they make of two numbers, as Go computes it. */
+
+/** Binding strength; `^` binds to the right. */
+export const PRECEDENCE: Record<string, number> = {
+  or: 1,
+  and: 2,
+  unless: 2,
+  "==": 3,
+  "!=": 3,
+  "<=": 3,
+  "<": 3,
+  ">=": 3,
+  ">": 3,
+  "+": 4,
+  "-": 4,
+  "*": 5,
+  "/": 5,
+  "%": 5,
+  atan2: 5,
+  "^": 6,
+};
+export const UNARY_PRECEDENCE = 5;
+const SET_OPERATORS = new Set(["and", "or", "unless"]);
+const COMPARISONS = new Set(["==", "!=", "<=", "<", ">=", ">"]);
+
+export function isComparison(op: string): boolean {
+  return COMPARISONS.has(op);
+}
+export function isSetOperator(op: string): boolean {
+  return SET_OPERATORS.has(op);
+}
 
 /** The operators' results; a comparison yields 1 or 0. */
 export function compute(op: string, a: number, b: number): number {

@@ -4,8 +4,6 @@ import { goRegex, RegexError } from "../regex.js";
 import type {
   AtModifier,
   Binary,
-  DurationExpr,
-  DurationOperator,
   Expr,
   MatrixSelector,
   Subquery,
@@ -14,80 +12,23 @@ import type {
   VectorSelector,
 } from "./ast.js";
 import { unwrap } from "./ast.js";
-import { parseDuration } from "./durations.js";
+import type { Cursor } from "./cursor.js";
+import { createCursor } from "./cursor.js";
+import { createDurationParser } from "./duration-parser.js";
 import { PromqlParseError } from "./errors.js";
 import type { Token } from "./lexer.js";
-import { tokenize } from "./lexer.js";
+import { isComparison, isSetOperator, PRECEDENCE, UNARY_PRECEDENCE } from "./operators.js";
 import { AGGREGATIONS, FUNCTIONS } from "./signatures.js";
+import { TYPE_NAMES, typeOf } from "./types.js";
 
 export interface ParseOptions {
   /** Allows what Prometheus keeps behind feature flags: experimental functions, `anchored`, `smoothed`. */
   experimental?: boolean;
 }
 
-/** Binding strength; `^` binds to the right. */
-const PRECEDENCE: Record<string, number> = {
-  or: 1,
-  and: 2,
-  unless: 2,
-  "==": 3,
-  "!=": 3,
-  "<=": 3,
-  "<": 3,
-  ">=": 3,
-  ">": 3,
-  "+": 4,
-  "-": 4,
-  "*": 5,
-  "/": 5,
-  "%": 5,
-  atan2: 5,
-  "^": 6,
-};
-const UNARY_PRECEDENCE = 5;
-/** Deeper than any query that a person writes, and far from the end of the stack. */
-const MAX_DEPTH = 500;
-const SET_OPERATORS = new Set(["and", "or", "unless"]);
-const COMPARISONS = new Set(["==", "!=", "<=", "<", ">=", ">"]);
 const MODES: Record<"anchored" | "smoothed", readonly string[]> = {
   anchored: ["changes", "delta", "increase", "rate", "resets"],
   smoothed: ["delta", "increase", "rate"],
-};
-
-export function isComparison(op: string): boolean {
-  return COMPARISONS.has(op);
-}
-export function isSetOperator(op: string): boolean {
-  return SET_OPERATORS.has(op);
-}
-
-/** The type that an expression yields. */
-export function typeOf(expr: Expr): ValueType {
-  switch (expr.kind) {
-    case "number":
-      return "scalar";
-    case "string":
-      return "string";
-    case "matrix":
-    case "subquery":
-      return "matrix";
-    case "call":
-      return FUNCTIONS.get(expr.name)!.returns;
-    case "binary":
-      return typeOf(expr.left) === "scalar" && typeOf(expr.right) === "scalar" ? "scalar" : "vector";
-    case "unary":
-    case "paren":
-      return typeOf(expr.expr);
-    default:
-      return "vector";
-  }
-}
-
-const TYPE_NAMES: Record<ValueType, string> = {
-  scalar: "scalar",
-  vector: "instant vector",
-  matrix: "range vector",
-  string: "string",
 };
 
 /** Parses a query. @throws PromqlParseError */
@@ -106,40 +47,13 @@ export function parseSelector(text: string): Matcher[] {
 }
 
 function createParser(query: string, options: ParseOptions) {
-  const tokens = tokenize(query);
-  let next = 0;
-  let depth = 0;
+  const cursor = createCursor(query);
+  const { peek, take, back, isOperator, isWord, accept, expect, lastEnd, nested, numberOf } = cursor;
+  const fail: Cursor["fail"] = cursor.fail;
+  const unexpected: Cursor["unexpected"] = cursor.unexpected;
+  const { signedDuration, durationExpression } = createDurationParser(cursor);
   /** info()'s second argument may match what is empty: it narrows a metric that is given elsewhere. */
   let allowEmpty = false;
-
-  const peek = (ahead = 0): Token => tokens[Math.min(next + ahead, tokens.length - 1)]!;
-  const take = (): Token => tokens[next < tokens.length - 1 ? next++ : next]!;
-  const fail = (reason: string, position: number): never => {
-    throw new PromqlParseError(reason, query, position);
-  };
-  const isOperator = (text: string, ahead = 0): boolean => {
-    const token = peek(ahead);
-    return token.kind === "operator" && token.text === text;
-  };
-  const isWord = (word: string, ahead = 0): boolean => {
-    const token = peek(ahead);
-    return token.kind === "identifier" && token.text.toLowerCase() === word;
-  };
-  const accept = (text: string): boolean => {
-    if (!isOperator(text)) return false;
-    take();
-    return true;
-  };
-  const unexpected = (context: string, expected?: string): never => {
-    const token = peek();
-    const what = token.kind === "end" ? "end of input" : `${token.kind} ${JSON.stringify(token.text)}`;
-    return fail(`unexpected ${what} in ${context}${expected ? `, expected ${expected}` : ""}`, token.start);
-  };
-  const expect = (text: string, context: string): Token => {
-    if (!isOperator(text)) unexpected(context, JSON.stringify(text));
-    return take();
-  };
-  const lastEnd = (): number => tokens[next - 1]?.end ?? 0;
 
   function whole(): Expr {
     if (peek().kind === "end") fail("no expression found in input", 0);
@@ -155,10 +69,7 @@ function createParser(query: string, options: ParseOptions) {
   }
 
   function expression(minimum: number): Expr {
-    if (++depth > MAX_DEPTH) fail("expression is nested too deeply", peek().start);
-    const expr = operators(minimum);
-    depth--;
-    return expr;
+    return nested("expression", () => operators(minimum));
   }
 
   function operators(minimum: number): Expr {
@@ -243,20 +154,6 @@ function createParser(query: string, options: ParseOptions) {
     return { start: token.start, end: token.end };
   }
 
-  function numberOf(token: Token): number {
-    if (token.kind === "duration") {
-      const ms = parseDuration(token.text);
-      if (ms === undefined) return fail(`not a valid duration string: "${token.text}"`, token.start);
-      return ms / 1000;
-    }
-    const text = token.text.replaceAll("_", "");
-    if (/^0[xX]/.test(text)) return Number.parseInt(text, 16);
-    if (/^0[0-7]+$/.test(text)) return Number.parseInt(text, 8);
-    const value = Number(text);
-    if (Number.isNaN(value)) fail(`error parsing number: "${token.text}"`, token.start);
-    return value;
-  }
-
   // --- selectors ---
 
   function selector(name: string | undefined, start: number): VectorSelector {
@@ -267,7 +164,7 @@ function createParser(query: string, options: ParseOptions) {
       while (!isOperator("}")) {
         const token = take();
         if (token.kind !== "identifier" && token.kind !== "string") {
-          next--;
+          back();
           unexpected("label matching", 'identifier or "}"');
         }
         const op = peek();
@@ -412,82 +309,6 @@ function createParser(query: string, options: ParseOptions) {
     return { kind: "matrix", position: { start: expr.position.start, end: lastEnd() }, selector: expr, range: length };
   }
 
-  // --- durations ---
-
-  /** After `offset`: one signed operand, so that `offset 1m + 2` adds two to the values. */
-  function signedDuration(): DurationExpr {
-    if (accept("-")) return negate(durationOperand());
-    accept("+");
-    return durationOperand();
-  }
-
-  function durationExpression(minimum: number): DurationExpr {
-    if (++depth > MAX_DEPTH) fail("duration expression is nested too deeply", peek().start);
-    const duration = durationOperators(minimum);
-    depth--;
-    return duration;
-  }
-
-  function durationOperators(minimum: number): DurationExpr {
-    let left: DurationExpr;
-    if (accept("-")) left = negate(durationExpression(UNARY_PRECEDENCE + 1));
-    else if (accept("+")) left = durationExpression(UNARY_PRECEDENCE + 1);
-    else left = durationOperand();
-    for (;;) {
-      const token = peek();
-      if (token.kind !== "operator" || !"+-*/%^".includes(token.text)) return left;
-      const precedence = PRECEDENCE[token.text]!;
-      if (precedence < minimum) return left;
-      take();
-      const right = durationExpression(token.text === "^" ? precedence : precedence + 1);
-      left = durationOperation(token.text as DurationOperator, left, right, token.start);
-    }
-  }
-
-  function durationOperand(): DurationExpr {
-    const token = peek();
-    if (token.kind === "number" || token.kind === "duration") {
-      take();
-      return { kind: "constant", seconds: numberOf(token) };
-    }
-    if (accept("(")) {
-      const inner = durationExpression(0);
-      expect(")", "duration expression");
-      return inner;
-    }
-    const word = token.kind === "identifier" ? token.text.toLowerCase() : "";
-    if ((word === "step" || word === "range") && isOperator("(", 1)) {
-      take();
-      take();
-      expect(")", "duration expression");
-      return { kind: word };
-    }
-    if ((word === "min_of" || word === "max_of") && isOperator("(", 1)) {
-      take();
-      take();
-      const left = durationExpression(0);
-      expect(",", "duration expression");
-      const right = durationExpression(0);
-      expect(")", "duration expression");
-      return durationOperation(word, left, right, token.start);
-    }
-    return unexpected("duration", "duration");
-  }
-
-  function negate(of: DurationExpr): DurationExpr {
-    return of.kind === "constant" ? { kind: "constant", seconds: -of.seconds } : { kind: "negate", of };
-  }
-
-  function durationOperation(op: DurationOperator, left: DurationExpr, right: DurationExpr, at: number): DurationExpr {
-    if (right.kind === "constant" && right.seconds === 0) {
-      if (op === "/") fail("division by zero", at);
-      if (op === "%") fail("modulo by zero", at);
-    }
-    const operation: DurationExpr = { kind: "operation", op, left, right };
-    if (left.kind !== "constant" || right.kind !== "constant") return operation;
-    return { kind: "constant", seconds: durationSeconds(operation, 0, 0) };
-  }
-
   // --- calls and aggregations ---
 
   function args(context: string, name?: string): Expr[] {
@@ -614,12 +435,12 @@ function createParser(query: string, options: ParseOptions) {
     const found: Modifiers = { bool: undefined, matching: undefined, grouped: undefined };
     if (isWord("bool")) {
       found.bool = take();
-      if (!COMPARISONS.has(op)) fail("bool modifier can only be used on comparison operators", found.bool.start);
+      if (!isComparison(op)) fail("bool modifier can only be used on comparison operators", found.bool.start);
     }
     const matching: VectorMatching = {
       on: false,
       labels: [],
-      cardinality: SET_OPERATORS.has(op) ? "many-to-many" : "one-to-one",
+      cardinality: isSetOperator(op) ? "many-to-many" : "one-to-one",
       include: [],
       fillLeft: undefined,
       fillRight: undefined,
@@ -632,7 +453,7 @@ function createParser(query: string, options: ParseOptions) {
         const token = take();
         found.grouped = token;
         matching.cardinality = token.text.toLowerCase() === "group_left" ? "many-to-one" : "one-to-many";
-        if (SET_OPERATORS.has(op)) fail(`no grouping allowed for "${op}" operation`, token.start);
+        if (isSetOperator(op)) fail(`no grouping allowed for "${op}" operation`, token.start);
         if (isOperator("(")) matching.include = labelList();
         for (const label of matching.include) {
           if (matching.on && matching.labels.includes(label)) {
@@ -645,7 +466,7 @@ function createParser(query: string, options: ParseOptions) {
       const word = peek().kind === "identifier" ? peek().text.toLowerCase() : "";
       if (!["fill", "fill_left", "fill_right"].includes(word) || !isOperator("(", 1)) break;
       const token = take();
-      if (SET_OPERATORS.has(op)) fail(`filling in missing series not allowed for set operators`, token.start);
+      if (isSetOperator(op)) fail(`filling in missing series not allowed for set operators`, token.start);
       take();
       const sign = isOperator("-") ? -1 : 1;
       if (isOperator("-") || isOperator("+")) take();
@@ -669,10 +490,10 @@ function createParser(query: string, options: ParseOptions) {
       }
     }
     const bothVectors = types[0] === "vector" && types[1] === "vector";
-    if (SET_OPERATORS.has(op) && !bothVectors) {
+    if (isSetOperator(op) && !bothVectors) {
       fail(`set operator "${op}" not allowed in binary scalar expression`, at.start);
     }
-    if (COMPARISONS.has(op) && modifiers.bool === undefined && types[0] === "scalar" && types[1] === "scalar") {
+    if (isComparison(op) && modifiers.bool === undefined && types[0] === "scalar" && types[1] === "scalar") {
       fail("comparisons between scalars must use BOOL modifier", at.start);
     }
     if (
@@ -686,7 +507,7 @@ function createParser(query: string, options: ParseOptions) {
       ? (modifiers.matching ?? {
           on: false,
           labels: [],
-          cardinality: SET_OPERATORS.has(op) ? "many-to-many" : "one-to-one",
+          cardinality: isSetOperator(op) ? "many-to-many" : "one-to-one",
           include: [],
           fillLeft: undefined,
           fillRight: undefined,
@@ -723,41 +544,5 @@ function excludesEmpty(matcher: Matcher): boolean {
       return !goRegex(matcher.value, { anchored: true, dotAll: true }).test("");
     case "!~":
       return goRegex(matcher.value, { anchored: true, dotAll: true }).test("");
-  }
-}
-
-/** A duration's seconds, given the query's step and range in seconds. */
-export function durationSeconds(expr: DurationExpr, step: number, range: number): number {
-  switch (expr.kind) {
-    case "constant":
-      return expr.seconds;
-    case "step":
-      return step;
-    case "range":
-      return range;
-    case "negate":
-      return -durationSeconds(expr.of, step, range);
-    case "operation": {
-      const left = durationSeconds(expr.left, step, range);
-      const right = durationSeconds(expr.right, step, range);
-      switch (expr.op) {
-        case "+":
-          return left + right;
-        case "-":
-          return left - right;
-        case "*":
-          return left * right;
-        case "/":
-          return left / right;
-        case "%":
-          return left % right;
-        case "^":
-          return left ** right;
-        case "min_of":
-          return Math.min(left, right);
-        case "max_of":
-          return Math.max(left, right);
-      }
-    }
   }
 }

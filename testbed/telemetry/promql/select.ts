@@ -4,9 +4,9 @@ import { isStale } from "../metrics.js";
 import type { AtModifier, DurationExpr, MatrixSelector, Subquery, VectorSelector } from "./ast.js";
 import type { Compiler, Context, MatrixNode, VectorNode } from "./context.js";
 import { charge } from "./context.js";
+import { durationSeconds } from "./durations.js";
 import { PromqlExecutionError } from "./errors.js";
 import { Metric } from "./metric.js";
-import { durationSeconds } from "./parser.js";
 import type { Window } from "./vector.js";
 import { Vector } from "./vector.js";
 
