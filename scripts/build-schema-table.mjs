@@ -6,7 +6,7 @@
  *
  * A field is written as a compact object: t type, f format, r reference, d default, e enum, i items, v values of a map,
  * lt list type, lk list-map keys, mt map type, ps patch strategy, pk patch merge key, n 1 = written as null when unset,
- * o 1 = a zero value is left out (a Go value with omitempty, where others are pointers).
+ * o 1 = a zero value is left out (a Go value with omitempty, where others are pointers); z 1 = an empty string is kept.
  */
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -55,6 +55,15 @@ const POINTERS = new Set([
   "MutatingWebhook.timeoutSeconds",
 ]);
 
+/** Strings that are pointers in Go and mean something when they are empty. */
+const KEEP_EMPTY = new Set([
+  "PersistentVolumeClaimSpec.storageClassName",
+  "HostPathVolumeSource.type",
+  "GRPCAction.service",
+  "EndpointPort.name",
+  "IngressSpec.ingressClassName",
+]);
+
 const shorten = (name) => name.replace(/^io\.k8s\./, "");
 const fromRef = (ref) => shorten(ref.slice(ref.lastIndexOf("/") + 1));
 
@@ -86,6 +95,7 @@ function definition(name, schema) {
       const place = `${name.slice(name.lastIndexOf(".") + 1)}.${key}`;
       const scalar = out.p[key].t === "integer" || out.p[key].t === "boolean";
       if (scalar && (OMIT_ZERO.has(key) || OMIT_ZERO.has(place)) && !POINTERS.has(place)) out.p[key].o = 1;
+      if (KEEP_EMPTY.has(place) && !name.startsWith("api.core.v1.EndpointPort")) out.p[key].z = 1;
       if (NULL_TIMES[name]?.includes(key)) out.p[key].n = 1;
     }
   }

@@ -19,6 +19,7 @@ export interface TableField {
   pk?: string;
   n?: 1;
   o?: 1;
+  z?: 1;
 }
 export interface TableType extends TableField {
   required?: string[];
@@ -125,7 +126,7 @@ function compile(raw: { types: Record<string, TableType>; resources: TableResour
       embedded: t.kind === "struct" && f.d !== undefined,
       zero: required || f.d !== undefined ? zeroOf(t, f) : undefined,
       nullable: f.n === 1,
-      omitZero: f.o === 1 || (t.kind === "string" && f.d !== ""),
+      omitZero: f.o === 1 || (t.kind === "string" && f.d !== "" && f.z !== 1),
       enum: f.e,
       patchStrategy: f.ps,
       mergeKey: f.pk,
