@@ -46,8 +46,10 @@ interface Instance {
   previous?: LogEntry[];
 }
 
+/** Cores that a program can use where nothing else is said. */
 const DEFAULT_CORES = 4;
-const DEFAULT_MEMORY = 16 * 1024 * 1024;
+/** Cores of a program that nobody has described, when idle. */
+const IDLE_CORES = 0.001;
 
 /** A runtime that knows the programs of `applications`; containers of other images run and do nothing. */
 export function createAppRuntime(options: AppRuntimeOptions): AppRuntime {
@@ -403,8 +405,8 @@ export function createAppRuntime(options: AppRuntimeOptions): AppRuntime {
     usage: ({ pod, container }) => {
       const process = processes.get(`${pod.metadata.uid}/${container}`);
       if (process === undefined) return undefined;
-      const idle = process.program?.idle ?? { cpuCores: 0.001, memoryBytes: DEFAULT_MEMORY };
-      return { cpuCores: idle.cpuCores + process.cpuCores, memoryBytes: memoryOf(process, clock.now()) };
+      const idle = process.program?.idle.cpuCores ?? IDLE_CORES;
+      return { cpuCores: idle + process.cpuCores, memoryBytes: memoryOf(process, clock.now()) };
     },
     logs: ({ pod, container, previous }) => {
       const instance = instances.get(`${pod.metadata.uid}/${container}`);

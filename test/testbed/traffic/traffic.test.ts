@@ -59,6 +59,18 @@ describe("in health", () => {
     world.cluster.stop();
   });
 
+  it("autoscalers and browsers change nothing about that", () => {
+    const world = demoWorld("autoscaled", 10, {
+      autoscaling: { kubernetes: { hpa: true } },
+      loadGeneration: { browserTraffic: true },
+    });
+    for (let minute = 0; minute < 20; minute++) {
+      world.minutes(1);
+      expect(world.firing()).toEqual([]);
+    }
+    world.cluster.stop();
+  });
+
   it("traffic grows with the users", () => {
     const totals = [10, 40].map((users) => {
       const world = demoWorld("grow", 15, { loadGeneration: { users } });
