@@ -32,6 +32,11 @@ async function prepare(bench: Bench, storage: boolean): Promise<void> {
     storage ? manifest : manifest.replace(/^.*claimName: disk.*\n/m, ""),
   );
   if (made.code !== 0) throw new Error(made.stderr);
+  await bench.builtin("kubectl create -f -", readFileSync(here("kubectl-custom.yaml"), "utf8"));
+  bench.clock.advance(2000);
+  const custom =
+    "apiVersion: stable.example/v1\nkind: CronTab\nmetadata: {name: nightly}\nspec: {schedule: '0 3 * * *', count: 2}\n";
+  await bench.builtin("kubectl apply -f -", custom);
   bench.clock.advance(120_000);
 }
 

@@ -46,15 +46,25 @@ export function runNative(
       cwd: "/",
       stdio: ["pipe", "pipe", "pipe"],
       shell: false,
-      signal: options.signal,
+      // A group of its own, so that helpers which kubectl starts (credential plugins) end with it.
+      detached: true,
     });
     const collected = { stdout: [] as Buffer[], stderr: [] as Buffer[] };
     let size = 0;
     let stopped: string | undefined;
     const stop = (why: string) => {
       stopped ??= why;
-      child.kill("SIGKILL");
+      try {
+        if (child.pid !== undefined) process.kill(-child.pid, "SIGKILL");
+      } catch {
+        // It ended by itself in the meantime.
+      }
+      child.stdout.destroy();
+      child.stderr.destroy();
     };
+    const abort = () => stop("aborted");
+    options.signal?.addEventListener("abort", abort, { once: true });
+    if (options.signal?.aborted) abort();
     const timer = setTimeout(
       () => stop(`no answer within ${Math.round(options.timeoutMs / 1000)} s`),
       options.timeoutMs,
@@ -71,6 +81,8 @@ export function runNative(
     });
     child.on("close", (code) => {
       clearTimeout(timer);
+      options.signal?.removeEventListener("abort", abort);
+      if (options.signal?.aborted) return reject(options.signal.reason);
       const stdout = Buffer.concat(collected.stdout).toString("utf8");
       const stderr = Buffer.concat(collected.stderr).toString("utf8");
       resolve(

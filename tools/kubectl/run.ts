@@ -7,7 +7,7 @@ import { RefusedError } from "./errors.js";
 import { runFilter } from "./filters/index.js";
 import { changesNothing, guard, type Policy, wall } from "./guard.js";
 import type { Invocation } from "./invocation.js";
-import { runNative } from "./native.js";
+import { KubectlMissingError, runNative } from "./native.js";
 import { checkScope } from "./scope.js";
 
 export interface KubectlOptions {
@@ -157,7 +157,7 @@ export class Kubectl {
         });
       await verb.run(context);
     } catch (error) {
-      if (signal?.aborted) throw error;
+      if (signal?.aborted || error instanceof KubectlMissingError) throw error;
       if (error instanceof RefusedError)
         return { stdout: result().stdout, stderr: `${error.message}\n`, code: 1, refused: true };
       context.fail(error);

@@ -122,10 +122,16 @@ export class Discovery {
     return lists.flat();
   }
 
+  private async look(search: (all: Resource[]) => Resource | undefined): Promise<Resource | undefined> {
+    const found = search(await this.resources());
+    if (found) return found;
+    this.loaded = undefined;
+    return search(await this.resources());
+  }
+
   /** The resource that a word means, or undefined. Asks the server again once, for a kind installed meanwhile. */
   async find(word: string): Promise<Resource | undefined> {
-    const found = pick(await this.resources(), word);
-    return found;
+    return this.look((all) => pick(all, word));
   }
 
   /** @throws KubectlError as kubectl words it */
@@ -137,7 +143,7 @@ export class Discovery {
 
   /** The resource of a manifest's apiVersion and kind. */
   async byKind(apiVersion: string, kind: string): Promise<Resource | undefined> {
-    return (await this.resources()).find((r) => r.kind === kind && groupVersion(r) === apiVersion);
+    return this.look((all) => all.find((r) => r.kind === kind && groupVersion(r) === apiVersion));
   }
 
   /** Resources of a category such as `all`, in kubectl's order. */
