@@ -71,59 +71,66 @@ export interface Comparison {
 /** How `right` differs from `left`. */
 export function compare(left: any, right: any, type: Type): Comparison {
   const out: Comparison = { added: {}, modified: {}, removed: {} };
-  walk(left, right, type, [], out);
+  descend(left, right, type, out);
   return out;
 }
 
-const emptyValue = (value: any) =>
-  value === undefined ||
-  value === null ||
-  (Array.isArray(value) ? value.length === 0 : typeof value === "object" && isEmpty(value));
+function emptyValue(value: any): boolean {
+  if (value === undefined || value === null) return true;
+  if (typeof value !== "object") return false;
+  return Array.isArray(value) ? value.length === 0 : isEmpty(value);
+}
 
-function walk(left: any, right: any, type: Type | undefined, path: string[], out: Comparison): void {
+/** Compares a child that stands at `element` and notes the differences under that name. */
+function walk(left: any, right: any, type: Type | undefined, element: string, out: Comparison): void {
   if (left === right) return;
-  if (left === undefined && right === undefined) return;
-  if (isLeaf(type, right ?? left) || (emptyValue(left) && emptyValue(right))) {
-    if (left === undefined) insert(out.added, path);
-    else if (right === undefined) insert(out.removed, path);
-    else if (!equal(left, right)) insert(out.modified, path);
-    return;
+  if (left === undefined) out.added[element] = whole(right, type);
+  else if (right === undefined) out.removed[element] = whole(left, type);
+  else if (isLeaf(type, right) || (emptyValue(left) && emptyValue(right))) {
+    if (!equal(left, right)) out.modified[element] = {};
+  } else {
+    const inner: Comparison = { added: {}, modified: {}, removed: {} };
+    descend(left, right, type!, inner);
+    if (!isEmpty(inner.added)) out.added[element] = inner.added;
+    if (!isEmpty(inner.modified)) out.modified[element] = inner.modified;
+    if (!isEmpty(inner.removed)) out.removed[element] = inner.removed;
   }
-  if (type!.kind === "list") {
+}
+
+function descend(left: any, right: any, type: Type, out: Comparison): void {
+  if (type.kind === "list") {
     const others = new Map<string, any>();
-    for (const item of left ?? []) others.set(itemElement(item, type!), item);
+    for (const item of left ?? []) others.set(itemElement(item, type), item);
     for (const item of right ?? []) {
-      const element = itemElement(item, type!);
-      path.push(element);
-      walk(others.get(element), item, type!.element, path, out);
-      path.pop();
+      const element = itemElement(item, type);
+      walk(others.get(element), item, type.element, element, out);
       others.delete(element);
     }
-    for (const [element, item] of others) {
-      path.push(element);
-      walk(item, undefined, type!.element, path, out);
-      path.pop();
-    }
-  } else {
-    if (right) {
-      for (const key in right) {
-        path.push(`f:${key}`);
-        walk(left?.[key], right[key], childType(type!, key), path, out);
-        path.pop();
-      }
-    }
-    if (left) {
-      for (const key in left) {
-        if (right && right[key] !== undefined) continue;
-        path.push(`f:${key}`);
-        walk(left[key], undefined, childType(type!, key), path, out);
-        path.pop();
-      }
+    for (const [element, item] of others) walk(item, undefined, type.element, element, out);
+    return;
+  }
+  for (const key in right) {
+    if (right[key] !== undefined) walk(left?.[key], right[key], childType(type, key), `f:${key}`, out);
+  }
+  for (const key in left) {
+    if (left[key] !== undefined && right?.[key] === undefined) {
+      walk(left[key], undefined, childType(type, key), `f:${key}`, out);
     }
   }
-  if (path.length === 0) return;
-  if (left === undefined) insert(out.added, path);
-  else if (right === undefined) insert(out.removed, path);
+}
+
+/** A value that came or went as a whole: its node is a member, and so is all that is in it. */
+function whole(value: any, type: Type | undefined): FieldSet {
+  if (isLeaf(type, value) || emptyValue(value)) return {};
+  const node: FieldSet = { ".": {} };
+  if (type!.kind === "list") {
+    for (const item of value) node[itemElement(item, type!)] = whole(item, type!.element);
+  } else {
+    for (const key in value) {
+      if (value[key] !== undefined) node[`f:${key}`] = whole(value[key], childType(type!, key));
+    }
+  }
+  return node;
 }
 
 /** `right` merged into `left`: what `right` does not mention stays. Neither is changed. */

@@ -69,7 +69,12 @@ function rulesFor({ role, namespaces }: TokenOptions): PolicyRule[] {
     verbs: [...READ, ...WRITE],
     apiGroups: ["*"],
     resources: ["*"],
-    except: [...DOORS, `roles.${RBAC}`, `rolebindings.${RBAC}`, `clusterroles.${RBAC}`, `clusterrolebindings.${RBAC}`],
+    except: [
+      ...DOORS,
+      ...["roles", "rolebindings", "clusterroles", "clusterrolebindings"].map((r) => `${r}.${RBAC}`),
+      // A namespace counts as in itself: who may write in one could end it.
+      ...(namespaces ? ["namespaces", "namespaces/status", "namespaces/finalize"] : []),
+    ],
     ...(namespaces ? { namespaces } : {}),
   };
   return [read, write];
