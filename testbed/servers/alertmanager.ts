@@ -1,7 +1,8 @@
 /** Alertmanager's HTTP API (v2) over the alerts of the rule engine: the read side. Nothing is silenced or inhibited. */
 import { type Context, Hono } from "hono";
 import type { VirtualClock } from "../clock.js";
-import { goRegex, RegexError } from "../telemetry/regex.js";
+import { compileRe2, type Re2 } from "../telemetry/re2.js";
+import { RegexError } from "../telemetry/regex.js";
 import type { AlertRecord, RuleEngine } from "../telemetry/rules/index.js";
 import { type Face, requireToken, type ServeOptions, serveApp } from "./serve.js";
 
@@ -104,9 +105,9 @@ function flag(query: URLSearchParams, name: string): boolean {
   return text !== "false";
 }
 
-function compileRegex(pattern: string): RegExp {
+function compileRegex(pattern: string): Re2 {
   try {
-    return goRegex(pattern, { anchored: true });
+    return compileRe2(pattern, { anchored: true });
   } catch (error) {
     if (!(error instanceof RegexError)) throw error;
     throw new BadRequest(error.message);

@@ -1,6 +1,6 @@
 /** The metric store: series as growing columns of numbers, found through an inverted index. */
 import type { Labels, Matcher, MetricStore, Series } from "./metrics.js";
-import { goRegex } from "./regex.js";
+import { compileRe2 } from "./re2.js";
 
 export interface MetricStoreOptions {
   /** Samples older than this before a series' newest are dropped when its columns are full. Default: 6 hours. */
@@ -58,8 +58,7 @@ function regexTest(pattern: string): (value: string) => boolean {
     const words = new Set(pattern.split("|"));
     return (value) => words.has(value);
   }
-  const regex = goRegex(pattern, { anchored: true, dotAll: true });
-  return (value) => regex.test(value);
+  return compileRe2(pattern, { anchored: true, dotAll: true }).test;
 }
 
 /** Makes an empty store. */

@@ -6,7 +6,7 @@ import { RE2JS, RE2JSException } from "re2js";
 import { goRegex, RegexError } from "./regex.js";
 
 /** A pattern that RE2 refuses; the message is Go's. */
-export class Re2Error extends Error {
+export class Re2Error extends RegexError {
   override name = "Re2Error";
 }
 

@@ -95,15 +95,6 @@ export function goRegex(pattern: string, options: GoRegexOptions = {}): RegExp {
   }
 }
 
-/** Go's Regexp.Expand: `$1`, `$name`, `${name}`, `$$`; a group that is not there is empty. */
-export function expandTemplate(template: string, match: RegExpExecArray): string {
-  return template.replace(/\$(?:\$|\{(\w+)\}|(\w+))/g, (text, braced?: string, bare?: string) => {
-    if (text === "$$") return "$";
-    const name = braced ?? bare!;
-    return (/^\d+$/.test(name) ? match[Number(name)] : match.groups?.[name]) ?? "";
-  });
-}
-
 interface Flags {
   i: boolean;
   m: boolean;

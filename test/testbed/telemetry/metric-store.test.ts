@@ -135,6 +135,13 @@ describe("select", () => {
     expect(first).toHaveLength(1);
   });
 
+  it.each(["(a+)+$", "(a|a)*b", "(.*)*c", "(x+x+)+y"])("answers %s in time, whatever the values", (pattern) => {
+    const store = createMetricStore();
+    store.series({ __name__: "x", v: `${"a".repeat(60)}!` });
+    store.series({ __name__: "x", v: `${"x".repeat(60)}!` });
+    expect(store.select([{ name: "v", op: "=~", value: pattern }])).toEqual([]);
+  });
+
   it("refuses a bad pattern by name", () => {
     expect(() => store.select([matcher("job=~a(b")])).toThrow(/a\(b/);
   });

@@ -5,7 +5,7 @@
  */
 
 import { parseDuration } from "../promql/index.js";
-import { expandTemplate, goRegex } from "../regex.js";
+import { compileRe2 } from "../re2.js";
 import {
   humanize,
   humanize1024,
@@ -76,15 +76,8 @@ const FUNCTIONS: Record<string, TemplateFunction> = {
   toLower: ([v]) => String(v).toLowerCase(),
   stripPort: ([v]) => String(v).replace(/^(\[[^\]]*\]|[^:]*):\d+$/, "$1"),
   stripDomain: ([v]) => (isAddress(String(v)) ? v : String(v).replace(/^([^.:]+)(?:\.[^:]*)?(:\d+)?$/, "$1$2")),
-  match: ([pattern, v]) => goRegex(String(pattern)).test(String(v)),
-  reReplaceAll: ([pattern, replacement, v]) => {
-    const regex = goRegex(String(pattern), { flags: "g" });
-    return String(v).replace(regex, (...found) => {
-      const groups = typeof found.at(-1) === "object" ? (found.pop() as Record<string, string>) : undefined;
-      const match = Object.assign(found.slice(0, -2), { groups }) as unknown as RegExpExecArray;
-      return expandTemplate(String(replacement), match);
-    });
-  },
+  match: ([pattern, v]) => compileRe2(String(pattern)).test(String(v)),
+  reReplaceAll: ([pattern, replacement, v]) => compileRe2(String(pattern)).replaceAll(String(v), String(replacement)),
   parseDuration: ([v]) => {
     const ms = parseDuration(String(v));
     if (ms === undefined) throw new TemplateError(`parseDuration: not a duration: ${plain(v)}`);

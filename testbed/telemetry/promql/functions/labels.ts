@@ -1,5 +1,6 @@
 /** Functions of labels: label_replace, label_join, the sorts, absent. */
-import { expandTemplate, goRegex, RegexError } from "../../regex.js";
+import { compileRe2, expand, type Re2 } from "../../re2.js";
+import { RegexError } from "../../regex.js";
 import type { Call, Expr } from "../ast.js";
 import { unwrap } from "../ast.js";
 import type { Compiler, VectorNode } from "../context.js";
@@ -52,9 +53,9 @@ export function compileLabelReplace(compiler: Compiler, call: Call): VectorNode 
     string,
     string,
   ];
-  let regex: RegExp;
+  let regex: Re2;
   try {
-    regex = goRegex(pattern, { anchored: true, dotAll: true });
+    regex = compileRe2(pattern, { anchored: true, dotAll: true });
   } catch (error) {
     if (!(error instanceof RegexError)) throw error;
     throw new PromqlExecutionError(`invalid regular expression in label_replace(): ${pattern}`);
@@ -62,7 +63,7 @@ export function compileLabelReplace(compiler: Compiler, call: Call): VectorNode 
   checkLabelName(target, "destination");
   return relabel(compiler.vector(call.args[0]!), (metric) => {
     const match = regex.exec(metric.labels[source] ?? "");
-    return match === null ? metric : withLabel(metric, target, expandTemplate(replacement, match));
+    return match === undefined ? metric : withLabel(metric, target, expand(replacement, match));
   });
 }
 
