@@ -104,8 +104,25 @@ const taints: Filter = (pod, node) => {
   return undefined;
 };
 
-const nodeAffinity: Filter = (pod, node) =>
-  choosesNode(pod, node) ? undefined : hopeless("node(s) didn't match Pod's node affinity/selector");
+const nodeAffinity: Filter = (pod, node) => {
+  if (choosesNode(pod, node)) return undefined;
+  const names = namedNodes(pod);
+  if (names && !names.has(node.metadata.name)) return hopeless("node(s) didn't satisfy plugin(s) [NodeAffinity]");
+  return hopeless("node(s) didn't match Pod's node affinity/selector");
+};
+
+/** The only nodes that the pod's affinity could mean, where it names them, as daemon sets do; no others are looked at. */
+function namedNodes(pod: KubeObject): Set<string> | undefined {
+  const terms = pod.spec?.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms;
+  if (!Array.isArray(terms) || terms.length === 0) return undefined;
+  const names = new Set<string>();
+  for (const term of terms) {
+    const field = term.matchFields?.find((each: any) => each.key === "metadata.name" && each.operator === "In");
+    if (field === undefined) return undefined;
+    for (const name of field.values) names.add(name);
+  }
+  return names;
+}
 
 function choosesNode(pod: KubeObject, node: KubeObject): boolean {
   const terms = pod.spec?.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms;

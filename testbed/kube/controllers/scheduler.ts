@@ -133,7 +133,8 @@ function place(plane: Plane, pod: KubeObject, snapshot: Snapshot): string | unde
   }
   const total = snapshot.nodes.length;
   const summary = `0/${total} nodes are available: ${tally([...refusals.values()].flatMap((r) => r.reasons))}.`;
-  return `${summary} ${preempt(plane, pod, snapshot, refusals)}`;
+  const preemption = preempt(plane, pod, snapshot, refusals);
+  return preemption === undefined ? summary : `${summary} no new claims to deallocate, preemption: ${preemption}`;
 }
 
 /** `2 Insufficient cpu, 1 node(s) were unschedulable`, sorted as text. */
@@ -202,8 +203,8 @@ function markUnscheduled(plane: Plane, pod: KubeObject, reason: string, message:
 function bindVolumes(plane: Plane, pod: KubeObject, snapshot: Snapshot): string | undefined {
   const { api } = plane;
   const total = snapshot.nodes.length;
-  const refuse = (why: string) =>
-    `0/${total} nodes are available: ${why}. preemption: 0/${total} nodes are available: ${total} Preemption is not helpful for scheduling.`;
+  // The end is the scheduler's own: a later step misses what this one, having failed, did not leave it.
+  const refuse = (why: string) => `0/${total} nodes are available: ${why}. not found`;
   for (const volume of pod.spec?.volumes ?? []) {
     const name =
       volume.persistentVolumeClaim?.claimName ?? (volume.ephemeral ? `${pod.metadata.name}-${volume.name}` : undefined);
@@ -240,12 +241,17 @@ function requestVolume(plane: Plane, pod: KubeObject, claim: KubeObject, snapsho
 
 // --- preemption ----------------------------------------------------------------------------------------------------
 
-/** Evicts less important pods where that makes room; returns the sentence that the event adds about it. */
-function preempt(plane: Plane, pod: KubeObject, snapshot: Snapshot, refusals: Map<string, Refusal>): string {
+/** Evicts less important pods where that makes room; where none does, returns what the event says about it. */
+function preempt(
+  plane: Plane,
+  pod: KubeObject,
+  snapshot: Snapshot,
+  refusals: Map<string, Refusal>,
+): string | undefined {
   const total = snapshot.nodes.length;
-  const sentence = (reasons: string[]) => `preemption: 0/${total} nodes are available: ${tally(reasons)}.`;
+  const sentence = (reasons: string[]) => `0/${total} nodes are available: ${tally(reasons)}.`;
   if (pod.spec?.preemptionPolicy === "Never") {
-    return `preemption: not eligible due to preemptionPolicy=Never.`;
+    return "not eligible due to preemptionPolicy=Never.";
   }
   const options: { node: KubeObject; victims: KubeObject[] }[] = [];
   const reasons: string[] = [];
@@ -270,9 +276,7 @@ function preempt(plane: Plane, pod: KubeObject, snapshot: Snapshot, refusals: Ma
     manager: MANAGER,
     subresource: "status",
   });
-  return sentence(
-    reasons.length > 0 ? reasons : snapshot.nodes.map(() => "No preemption victims found for incoming pod"),
-  );
+  return undefined;
 }
 
 function highest(pods: KubeObject[]): number {

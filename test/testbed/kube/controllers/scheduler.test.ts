@@ -10,7 +10,8 @@ const nodeOf = (c: Cluster, name: string) => c.get("pods", name)?.spec.nodeName;
 function node(c: Cluster, name: string, edit: (draft: any) => void): void {
   c.api.modify("nodes", undefined, name, edit);
 }
-const PREEMPT_HOPELESS = " preemption: 0/3 nodes are available: 3 Preemption is not helpful for scheduling.";
+const PREEMPT_HOPELESS =
+  " no new claims to deallocate, preemption: 0/3 nodes are available: 3 Preemption is not helpful for scheduling.";
 
 describe("a pod that fits nowhere", () => {
   const labels = (key: string, ...values: string[]) => ({
@@ -52,7 +53,7 @@ describe("a pod that fits nowhere", () => {
         c.api.create("pods", pod("hog", { nodeName: "node-3", ...requests("8") }));
       },
       requests("1"),
-      "0/3 nodes are available: 1 Insufficient cpu, 1 node(s) had untolerated taint {dedicated: db}, 1 node(s) were unschedulable. preemption: 0/3 nodes are available: 1 No preemption victims found for incoming pod, 2 Preemption is not helpful for scheduling.",
+      "0/3 nodes are available: 1 Insufficient cpu, 1 node(s) had untolerated taint {dedicated: db}, 1 node(s) were unschedulable. no new claims to deallocate, preemption: 0/3 nodes are available: 1 No preemption victims found for incoming pod, 2 Preemption is not helpful for scheduling.",
     ],
     [
       "wants a port that is taken",
@@ -63,13 +64,34 @@ describe("a pod that fits nowhere", () => {
         }
       },
       { containers: [{ name: "main", image: "i", ports: [{ containerPort: 80, hostPort: 80 }] }] },
-      "0/3 nodes are available: 3 node(s) didn't have free ports for the requested pod ports. preemption: 0/3 nodes are available: 3 No preemption victims found for incoming pod.",
+      "0/3 nodes are available: 3 node(s) didn't have free ports for the requested pod ports. no new claims to deallocate, preemption: 0/3 nodes are available: 3 No preemption victims found for incoming pod.",
+    ],
+    [
+      "may be on one node only",
+      () => {},
+      {
+        ...requests("9"),
+        affinity: {
+          nodeAffinity: {
+            requiredDuringSchedulingIgnoredDuringExecution: {
+              nodeSelectorTerms: [{ matchFields: [{ key: "metadata.name", operator: "In", values: ["node-2"] }] }],
+            },
+          },
+        },
+      },
+      `0/3 nodes are available: 1 Insufficient cpu, 2 node(s) didn't satisfy plugin(s) [NodeAffinity].${PREEMPT_HOPELESS}`,
+    ],
+    [
+      "may not preempt others",
+      () => {},
+      { preemptionPolicy: "Never", ...requests("9") },
+      "0/3 nodes are available: 3 Insufficient cpu. no new claims to deallocate, preemption: not eligible due to preemptionPolicy=Never.",
     ],
     [
       "names a claim that is not there",
       () => {},
       { volumes: [{ name: "v", persistentVolumeClaim: { claimName: "data" } }] },
-      `0/3 nodes are available: persistentvolumeclaim "data" not found.${PREEMPT_HOPELESS}`,
+      '0/3 nodes are available: persistentvolumeclaim "data" not found. not found',
     ],
   ];
   it.each(cases)("%s", (_what, prepare, spec, message) => {
@@ -214,6 +236,7 @@ describe("preemption", () => {
     c.clock.advance(SECOND);
     c.api.create("pods", pod("vip", { priorityClassName: "high", ...requests("4") }));
     c.clock.advance(15 * SECOND);
+    expect(c.events("vip")[0]).toBe("FailedScheduling: 0/1 nodes are available: 1 Insufficient cpu.");
     expect(nodeOf(c, "vip")).toBe("node-1");
     expect(c.get("pods", "large")).toBeUndefined();
     expect(nodeOf(c, "small")).toBe("node-1");
