@@ -9,8 +9,9 @@ import { strategicPatch } from "../patch/strategic.js";
 import { apiVersionOf } from "../resources.js";
 import { zeroStruct } from "../schema/decode.js";
 import { createObject, decodeForWrite, updateObject, type WriteRequest, workflow } from "../writes.js";
-import { convert, storageForm, strictBody, writeRequest } from "./resource.js";
+import { convert } from "./reading.js";
 import { type Call, jsonProblem } from "./router.js";
+import { storageForm, strictBody, writeRequest } from "./writing.js";
 
 const LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration";
 

@@ -5,8 +5,9 @@ import { selectorText } from "../kinds/print.js";
 import type { KubeObject } from "../objects.js";
 import { jsonPatch, mergePatch, PatchError } from "../patch/simple.js";
 import { updateObject } from "../writes.js";
-import { existing, managerOf } from "./resource.js";
+import { existing } from "./reading.js";
 import type { Call } from "./router.js";
+import { managerOf } from "./writing.js";
 
 /** The paths of a custom resource's scale, or those of the built-in workloads. */
 function paths(call: Call): { spec: string[]; status: string[]; selector?: string[] } {
