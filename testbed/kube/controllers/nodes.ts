@@ -302,6 +302,8 @@ function writeStatus(plane: Plane, name: string, manager: string, change: (node:
 /** The kubelet's report: all is well, and when. */
 export function heartbeat(plane: Plane, name: string): void {
   const now = timestamp(plane.clock.now());
+  const before = plane.api.get("nodes", undefined, name);
+  const wasLost = before !== undefined && condition(before, "Ready")?.status === "Unknown";
   const manager = plane.profile === "kwok" ? "kwok" : "kubelet";
   const renew = (lease: KubeObject) => {
     lease.spec.renewTime = micro(plane.clock.now());
@@ -316,6 +318,10 @@ export function heartbeat(plane: Plane, name: string): void {
       if (restored) Object.assign(entry, restored);
     }
   });
+  if (!wasLost) return;
+  const node = plane.api.get("nodes", undefined, name);
+  const message = `Node ${name} status is now: NodeReady`;
+  if (node) plane.api.event(node, { type: "Normal", reason: "NodeReady", message, component: "kubelet", host: name });
 }
 
 function markLost(plane: Plane, name: string): void {
@@ -329,6 +335,9 @@ function markLost(plane: Plane, name: string): void {
       entry.lastTransitionTime = now;
     }
   });
+  const node = plane.api.get("nodes", undefined, name);
+  const message = `Node ${name} status is now: NodeNotReady`;
+  if (node) plane.api.event(node, { type: "Normal", reason: "NodeNotReady", message, component: "node-controller" });
 }
 
 /** Taints follow the conditions; pods of a node that is not ready are marked not ready. */

@@ -488,6 +488,12 @@ describe("a node that is lost", () => {
     const back: any = c.api.get("nodes", undefined, node);
     expect(condition(back, "Ready").status).toBe("True");
     expect(back.spec.taints).toBeUndefined();
+    expect(c.events(node)).toEqual(
+      expect.arrayContaining([
+        `NodeNotReady: Node ${node} status is now: NodeNotReady`,
+        `NodeReady: Node ${node} status is now: NodeReady`,
+      ]),
+    );
   });
 
   it("restarts its containers when it comes back in time", () => {
