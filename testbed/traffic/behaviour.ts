@@ -125,6 +125,8 @@ export interface Operation {
   cpuMs?: number;
   /** A consumer's error for a message that it has had already (`extra` of a Publish repeats messages). */
   duplicate?: { message: string };
+  /** The program's own counter of requests that went well: `app_payment_transactions_total`. */
+  counter?: string;
   /** How the program words its own failure when a step fails: `failed to get cart: {error}`. Default: `{error}`. */
   failure?: string;
 }
@@ -194,6 +196,8 @@ export interface Program {
   /** Flag-driven use of resources, whatever requests come. */
   burdens?: readonly FlagEffect[];
   role?: "broker" | "flags" | "database";
+  /** Line that a server prints when it does not let somebody in; `{error}` is why. */
+  refusalLog?: string;
 }
 
 /** The broker's topics. */

@@ -285,7 +285,13 @@ export function createAppRuntime(options: AppRuntimeOptions): AppRuntime {
       return attemptFailure("protocol", attempt).text;
     }
     const refusal = dependency.protocol === "postgres" ? accountProblem(result.process, address) : undefined;
-    return refusal === undefined ? undefined : attemptFailure("credentials", attempt, refusal).text;
+    if (refusal === undefined) return undefined;
+    const line = result.process.program?.refusalLog;
+    if (line !== undefined) {
+      const text = fill(line, (key) => (key === "error" ? refusal : key === "time" ? iso(clock.now()) : undefined));
+      print(result.process, logs, clock.now(), text, "FATAL");
+    }
+    return attemptFailure("credentials", attempt, refusal).text;
   }
 
   function waitFor(

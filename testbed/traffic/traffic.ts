@@ -9,6 +9,7 @@ import type { TraceStore } from "../telemetry/traces.js";
 import type { Consumer, Crash, Flow, Program, Step, Users } from "./behaviour.js";
 import type { SpanName } from "./compile.js";
 import { compileBehaviour, spanName } from "./compile.js";
+import { createCounters } from "./counters.js";
 import { attemptFailure } from "./failures.js";
 import { createFlags } from "./flags.js";
 import type { Process } from "./processes.js";
@@ -46,8 +47,8 @@ export interface Traffic {
 }
 
 const TICK_MS = 15_000;
-/** Walks by which a flow's requests of one tick are represented. */
-const WALKS = 2;
+/** From so many on, equal requests of one tick are represented by two walks instead of one. */
+const MANY = 8;
 /** Queues grow to this wait; what comes then is turned away. */
 const LONGEST_QUEUE_MS = 20_000;
 /** Longest wait of a user that counts when the next tasks are planned. */
@@ -63,6 +64,11 @@ interface CompiledFlow {
   due: number;
 }
 
+/** How many of `count` equal requests the next walk stands for. */
+function part(count: number, first: boolean): number {
+  return first && count >= MANY ? Math.ceil(count / 2) : count;
+}
+
 /** Traffic of one application; its programs run in `runtime`. */
 export function createTraffic(options: TrafficOptions): Traffic {
   const { application, runtime, clock, logs, kubelet } = options;
@@ -73,6 +79,7 @@ export function createTraffic(options: TrafficOptions): Traffic {
   const metrics = createSpanMetrics(options.metrics, behaviour.serviceNamespace);
   const topics = createTopics(behaviour, application.namespace, processes, options.metrics);
   const flags = createFlags(behaviour, network);
+  const compiled = compileBehaviour(behaviour);
   const crashes: { process: Process; crash: Crash }[] = [];
   const recorder = createRecorder({
     behaviour,
@@ -83,7 +90,7 @@ export function createTraffic(options: TrafficOptions): Traffic {
     random: random.fork("recording"),
   });
   const walker = createWalker({
-    compiled: compileBehaviour(behaviour),
+    compiled,
     processes,
     network,
     flags,
@@ -156,7 +163,7 @@ export function createTraffic(options: TrafficOptions): Traffic {
       const start = from + slot * (index + 0.9 * random.next());
       for (let first = true; count > 0; first = false) {
         // A process that dies of its next request gets that request alone: those after it find it gone.
-        const weight = first && fragile ? 1 : Math.ceil(count / (first ? WALKS : 1));
+        const weight = first && fragile ? 1 : part(count, first);
         const elapsed = walker.task(source, name, requests, weight, start, keep && first);
         sumMs += Math.min(elapsed, PATIENCE_MS) * weight;
         sumTasks += weight;
@@ -237,7 +244,7 @@ export function createTraffic(options: TrafficOptions): Traffic {
       group.lag -= messages;
       group.consumed += messages;
       for (let first = true; messages > 0; first = false) {
-        const weight = Math.min(messages, Math.ceil(messages / (first ? WALKS : 1)));
+        const weight = part(messages, first);
         const start = clock.now() - 0.1 * tickMs * random.next();
         walker.message(process, topic, group.consumer.operation, weight, start, keep && first);
         messages -= weight;
@@ -304,7 +311,11 @@ export function createTraffic(options: TrafficOptions): Traffic {
       timer?.cancel();
       timer = undefined;
     },
-    exporters: [metrics.exporter, topics.exporter],
+    exporters: [
+      metrics.exporter,
+      createCounters(compiled, behaviour.serviceNamespace, options.metrics),
+      topics.exporter,
+    ],
     callGraph() {
       const edges = new Map<string, { namespace: string; caller: string; callee: string }>();
       const add = (caller: string, callee: string) =>

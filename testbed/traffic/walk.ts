@@ -215,6 +215,10 @@ export function createWalker(options: WalkOptions): Walker {
         if (problem !== undefined || operation === undefined) {
           failed = attemptFailure(problem ?? "protocol", attempt(process, step, address, result.ip), refusal ?? "");
           elapsed = problem === "timeout" ? def.timeoutMs! : 2;
+          if (refusal !== undefined && target.program?.refusalLog !== undefined) {
+            const line = { process: target, template: target.program.refusalLog, record: own, atMs: startMs };
+            recorder.complain(target.program, { ...line, durationMs: elapsed, failure: { ...failed, text: refusal } });
+          }
         } else {
           elapsed = HOP_MS + serve(target, operation, startMs + HOP_MS / 2, own < 0 ? parent : own);
           const answer = failure as Failure | undefined;

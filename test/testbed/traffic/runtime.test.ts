@@ -147,6 +147,8 @@ describe("starting a container", () => {
       expect(lines(pod)[0]).toContain(text);
       expect(() => JSON.parse(lines(pod)[0]!)).not.toThrow();
     }
+    const said = runtime.logs({ pod: { metadata: { uid: "uid-db" } } as any, container: "db", previous: false })!;
+    expect(said.filter(({ line }) => line.includes("FATAL:  password authentication failed"))).toHaveLength(2);
   });
 });
 

@@ -201,6 +201,16 @@ describe("what is left behind", () => {
     expect(last.at(-1)).toBe(count!.values[count!.length - 1]);
   });
 
+  it("programs count what went well", () => {
+    const counters = (name: string) =>
+      world.cluster.metrics
+        .select([{ name: "__name__", op: "=", value: name }])
+        .map((one) => one.values[one.length - 1]);
+    const charged = calls(world).get("payment")!.good;
+    expect(counters("app_payment_transactions_total")).toEqual([charged / 2]);
+    expect(counters("quotes_total")[0]).toBeGreaterThan(0);
+  });
+
   it("calls in traces are calls of the graph", () => {
     const edges = new Set(world.cluster.calls().map(({ caller, callee }) => `${caller} ${callee}`));
     for (const spans of traces) {

@@ -34,6 +34,7 @@ export const orders: Record<string, Program> = {
       "CheckoutService/PlaceOrder": {
         ms: 2,
         span: "oteldemo.CheckoutService/PlaceOrder",
+        counter: "app_orders_placed_total",
         steps: [
           {
             internal: "prepareOrderItemsAndShippingQuoteFromCart",
@@ -95,6 +96,7 @@ export const orders: Record<string, Program> = {
       "PaymentService/Charge": {
         ms: 0.8,
         span: "grpc.oteldemo.PaymentService/Charge",
+        counter: "app_payment_transactions_total",
         steps: [{ internal: "charge", ms: 0.9 }],
         effects: [
           {
@@ -127,6 +129,7 @@ export const orders: Record<string, Program> = {
       "POST /send_order_confirmation": {
         ms: 1.5,
         span: "POST /send_order_confirmation",
+        counter: "app_confirmation_counter_total",
         steps: [
           { internal: "sinatra.render_template", ms: 0.6 },
           { internal: "send_email", ms: 0.5 },

@@ -43,6 +43,7 @@ export const platform: Record<string, Program> = {
     role: "database",
     listens: [{ arg: "-p", port: 5432, protocol: "postgres" }],
     operations: { query: { ms: 0.8 } },
+    refusalLog: "{time} UTC [214] FATAL:  {error}",
     banner: [
       '{time} UTC [1] LOG:  listening on IPv4 address "0.0.0.0", port {port}',
       "{time} UTC [1] LOG:  database system is ready to accept connections",

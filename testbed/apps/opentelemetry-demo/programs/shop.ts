@@ -158,6 +158,7 @@ export const shop: Record<string, Program> = {
       "RecommendationService/ListRecommendations": {
         ms: 2,
         span: "/oteldemo.RecommendationService/ListRecommendations",
+        counter: "app_recommendations_counter_total",
         steps: [
           {
             internal: "get_product_list",
@@ -195,6 +196,7 @@ export const shop: Record<string, Program> = {
       "AdService/GetAds": {
         ms: 1.5,
         span: "oteldemo.AdService/GetAds",
+        counter: "app_ads_ad_requests_total",
         steps: [{ internal: "getAdsByCategory", ms: 0.4 }],
         effects: [
           { flag: "adFailure", effect: "fail", code: "UNAVAILABLE", message: "UNAVAILABLE" },
@@ -227,6 +229,7 @@ export const shop: Record<string, Program> = {
       "CurrencyService/Convert": {
         ms: 0.3,
         span: "Currency/Convert",
+        counter: "app_currency_counter_total",
         log: "[{time}] [INFO] [server.cpp] Convert conversion successful, EUR to {currency}, trace_id={trace}",
       },
       "CurrencyService/GetSupportedCurrencies": {
@@ -282,6 +285,7 @@ export const shop: Record<string, Program> = {
       "POST /getquote": {
         ms: 1.2,
         span: "POST /getquote",
+        counter: "quotes_total",
         steps: [{ internal: "calculate-quote", ms: 0.3 }],
         log: '[{time}] quote.INFO: Calculated quote {"total":{amount}} {"trace_id":"{trace}","span_id":"{spanId}"}',
       },
