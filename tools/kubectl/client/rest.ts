@@ -11,6 +11,21 @@ export interface ApiRequest {
   accept?: string;
   body?: unknown;
   contentType?: string;
+  /** Bytes after which the answer is cut, and the rest never read; without it an answer beyond the bound is an error. */
+  cutAfter?: number;
+  /** What several requests may read together, such as the pages of a list. */
+  budget?: ReadBudget;
+}
+
+/** Bytes that may still be read. */
+export interface ReadBudget {
+  left: number;
+}
+
+/** An answer, and whether more of it was sent than was read. */
+export interface CutText {
+  text: string;
+  cut: boolean;
 }
 
 export interface RestOptions {
@@ -24,6 +39,13 @@ export interface RestOptions {
   warn?: (text: string) => void;
 }
 
+/** What is read of one answer, or of one list; an observation is far smaller, but a filter may make little of much. */
+export const MAX_READ_BYTES = 32 * 1024 * 1024;
+/** What an answer costs of a budget beside its length, so that pages of nothing come to an end too. */
+const ANSWER_BYTES = 4096;
+/** What is read of an answer that is an error: a Status is small. */
+const MAX_ERROR_BYTES = 64 * 1024;
+
 export const JSON_TYPE = "application/json";
 export const MERGE_PATCH = "application/merge-patch+json";
 export const STRATEGIC_PATCH = "application/strategic-merge-patch+json";
@@ -31,6 +53,7 @@ export const JSON_PATCH = "application/json-patch+json";
 export const APPLY_PATCH = "application/apply-patch+yaml";
 
 function networkError(error: NodeJS.ErrnoException, server: string): Error {
+  if (error instanceof KubectlError) return error;
   const { host } = new URL(server);
   if (error.name === "AbortError") return error;
   if (error.code === "ECONNREFUSED")
@@ -78,9 +101,17 @@ export class RestClient {
   /**
    * Sends a request and gives the body as text.
    *
-   * @throws ApiError for an answer of 400 and more, KubectlError when there is no answer
+   * @throws ApiError for an answer of 400 and more, KubectlError when there is no answer or too much of it
    */
   async text(request: ApiRequest): Promise<string> {
+    return (await this.send(request)).text;
+  }
+
+  /**
+   * As `text`, and says whether the answer was cut. Whatever the server sends, no more is read than the bounds allow,
+   * and for no longer than the timeout.
+   */
+  async send(request: ApiRequest): Promise<CutText> {
     const method = request.method ?? "GET";
     if (method !== "GET") this.options.wall?.(method, request.path);
     const connection = await this.open();
@@ -103,26 +134,50 @@ export class RestClient {
       headers["Content-Type"] = request.contentType ?? JSON_TYPE;
       headers["Content-Length"] = Buffer.byteLength(body);
     }
-    const send = url.protocol === "https:" ? https.request : http.request;
-    return await new Promise<string>((resolve, reject) => {
-      const fail = (error: Error) => reject(networkError(error as NodeJS.ErrnoException, connection.server));
-      const outgoing = send(
-        url,
-        { ...base, method, headers, signal: this.options.signal, timeout: (this.options.timeout ?? 60) * 1000 },
-        (response) => {
-          const chunks: Buffer[] = [];
-          response.on("data", (chunk: Buffer) => chunks.push(chunk));
-          response.on("error", fail);
-          response.on("end", () => {
-            const text = Buffer.concat(chunks).toString("utf8");
-            this.warnings(response.headersDistinct.warning ?? []);
-            const code = response.statusCode ?? 0;
-            if (code < 400) resolve(text);
-            else reject(new ApiError(hideValues(request.path, statusOf(code, text))));
-          });
-        },
+    const open = url.protocol === "https:" ? https.request : http.request;
+    const seconds = this.options.timeout ?? 60;
+    return await new Promise<CutText>((resolve, reject) => {
+      const fail = (error: Error) => {
+        clearTimeout(deadline);
+        reject(networkError(error as NodeJS.ErrnoException, connection.server));
+      };
+      const outgoing = open(url, { ...base, method, headers, signal: this.options.signal }, (response) => {
+        const code = response.statusCode ?? 0;
+        const failed = code >= 400;
+        const room = Math.max(0, Math.min(MAX_READ_BYTES, request.budget?.left ?? MAX_READ_BYTES));
+        const mayCut = request.cutAfter !== undefined && request.cutAfter <= room;
+        const bound = failed ? MAX_ERROR_BYTES : mayCut ? (request.cutAfter as number) : room;
+        const chunks: Buffer[] = [];
+        let size = 0;
+        const finish = (cut: boolean) => {
+          clearTimeout(deadline);
+          if (request.budget) request.budget.left -= ANSWER_BYTES;
+          const text = Buffer.concat(chunks).toString("utf8");
+          this.warnings(response.headersDistinct.warning ?? []);
+          if (failed) reject(new ApiError(hideValues(request.path, statusOf(code, text))));
+          else resolve({ text, cut });
+        };
+        response.on("data", (chunk: Buffer) => {
+          const fits = size + chunk.length <= bound;
+          const kept = fits ? chunk : chunk.subarray(0, wholeCharacters(chunk, bound - size));
+          chunks.push(kept);
+          size += kept.length;
+          if (request.budget) request.budget.left -= kept.length;
+          if (fits) return;
+          response.removeAllListeners();
+          response.on("error", () => undefined);
+          // The connection ends here: nobody reads what the server has left to send.
+          outgoing.destroy();
+          if (failed || mayCut) finish(true);
+          else fail(tooMuch(request.path));
+        });
+        response.on("error", fail);
+        response.on("end", () => finish(false));
+      });
+      const deadline = setTimeout(
+        () => outgoing.destroy(new Error("the server gave no answer in time")),
+        seconds * 1000,
       );
-      outgoing.on("timeout", () => outgoing.destroy(new Error("the server gave no answer in time")));
       outgoing.on("error", fail);
       outgoing.end(body);
     });
@@ -146,6 +201,19 @@ export class RestClient {
         this.options.warn?.(text);
       }
   }
+}
+
+/** The longest beginning of `chunk` of at most `max` bytes that does not end inside a character. */
+function wholeCharacters(chunk: Buffer, max: number): number {
+  let end = max;
+  while (end > 0 && ((chunk[end] as number) & 0xc0) === 0x80) end--;
+  return end;
+}
+
+function tooMuch(path: string): KubectlError {
+  return new KubectlError(
+    `error: the answer to ${path} is longer than ${MAX_READ_BYTES / 1024 / 1024} MiB: ask for less, by name, by namespace (-n) or by a selector (-l, --field-selector)`,
+  );
 }
 
 /** A complaint about a Secret quotes the whole object: its values stay out of sight. */

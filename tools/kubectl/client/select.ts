@@ -2,6 +2,7 @@
 import type { Context } from "../context.js";
 import { ApiError, KubectlError, usageError } from "../errors.js";
 import { type Resource, resourcePath } from "./discovery.js";
+import { MAX_READ_BYTES } from "./rest.js";
 
 export interface Target {
   resource: Resource;
@@ -100,6 +101,16 @@ export function listError(context: Context, resource: Resource, error: unknown):
   return error;
 }
 
+/** kubectl looks whether the namespace is there before it says that an object in it is not. */
+export async function missingNamespace(context: Context, resource: Resource, error: unknown): Promise<unknown> {
+  if (!(error instanceof ApiError && error.notFound) || !resource.namespaced || context.namespace === "default")
+    return error;
+  return context.client.json({ path: `/api/v1/namespaces/${encodeURIComponent(context.namespace)}` }).then(
+    () => error,
+    (other) => (other instanceof ApiError && other.notFound ? other : error),
+  );
+}
+
 export interface Found {
   resource: Resource;
   object: any;
@@ -121,7 +132,11 @@ export async function fetchObjects(
         for (const object of await listObjects(context, target.resource))
           found.push({ resource: target.resource, object });
     } catch (error) {
-      errors.push(target.name === undefined ? listError(context, target.resource, error) : error);
+      errors.push(
+        target.name === undefined
+          ? listError(context, target.resource, error)
+          : await missingNamespace(context, target.resource, error),
+      );
     }
   }
   return { found, errors };
@@ -136,10 +151,12 @@ export async function listObjects(
   namespace: string | null = scopeOf(context, resource) ?? null,
 ): Promise<any[]> {
   const items: any[] = [];
+  const budget = { left: MAX_READ_BYTES };
   let next: string | undefined;
   do {
     const list: any = await context.client.json({
       path: resourcePath(resource, namespace ?? undefined),
+      budget,
       query: {
         labelSelector: context.flags.string("selector"),
         fieldSelector: context.flags.string("field-selector"),

@@ -1,7 +1,16 @@
 /** `kubectl get`. */
 import { kindPrefix, qualifiedName, type Resource, resourcePath } from "../client/discovery.js";
 import { loadManifests } from "../client/manifest.js";
-import { fetchObjects, listError, pathOf, scopeOf, selectTargets, type Target } from "../client/select.js";
+import { MAX_READ_BYTES } from "../client/rest.js";
+import {
+  fetchObjects,
+  listError,
+  missingNamespace,
+  pathOf,
+  scopeOf,
+  selectTargets,
+  type Target,
+} from "../client/select.js";
 import type { Context, Verb } from "../context.js";
 import { ApiError, KubectlError, usageError } from "../errors.js";
 import { listOf, objectPrinter, outputFormat } from "../printers/output.js";
@@ -37,11 +46,13 @@ async function tableOf(context: Context, target: Target): Promise<ServerTable[]>
     return [asTable(await context.client.json({ path, accept: TABLE_ACCEPT, query }))];
   }
   const tables: ServerTable[] = [];
+  const budget = { left: MAX_READ_BYTES };
   let next: string | undefined;
   do {
     const answer = await context.client.json({
       path: resourcePath(target.resource, scopeOf(context, target.resource)),
       accept: TABLE_ACCEPT,
+      budget,
       query: {
         ...query,
         labelSelector: flags.string("selector"),
@@ -92,7 +103,11 @@ async function printTables(context: Context, targets: Target[]): Promise<void> {
       else groups.push({ resource: target.resource, tables });
     } catch (error) {
       if (flags.bool("ignore-not-found") && error instanceof ApiError && error.notFound) continue;
-      errors.push(target.name === undefined ? listError(context, target.resource, error) : error);
+      errors.push(
+        target.name === undefined
+          ? listError(context, target.resource, error)
+          : await missingNamespace(context, target.resource, error),
+      );
     }
   }
   const sort = flags.string("sort-by");

@@ -7,6 +7,13 @@ import { ApiError, KubectlError, plainMessage, usageError } from "../errors.js";
 import { parseDuration } from "../flags.js";
 import { ALL_NAMESPACES, SELECTOR } from "./flag-sets.js";
 
+/** What is read of the logs of one command: shared between its containers, each of which gets something. */
+const MAX_LOG_BYTES = 8 * 1024 * 1024;
+const MAX_BYTES_OF_ONE = 4 * 1024 * 1024;
+const MIN_BYTES_OF_ONE = 64 * 1024;
+/** How many of the last lines are asked for, one number after the other, until they fit. */
+const TAILS = [10_000, 1_000, 100];
+
 const DEFAULT_CONTAINER = "kubectl.kubernetes.io/default-container";
 
 interface Source {
@@ -97,6 +104,34 @@ function query(context: Context, container: string): Record<string, string | und
   };
 }
 
+/**
+ * The log of one container. The end of a log that is too long to be read is worth more than its beginning: its last
+ * lines are asked for instead, and that is said on stderr.
+ */
+async function readLog(context: Context, { pod, container }: Source, maxBytes: number): Promise<string> {
+  const pods = await context.discovery.resolve("pods");
+  const request = (parameters: Record<string, string | undefined>) => ({
+    path: resourcePath(pods, pod.metadata.namespace, pod.metadata.name, "log"),
+    query: parameters,
+    accept: "text/plain, */*",
+    cutAfter: maxBytes,
+  });
+  const asked = query(context, container);
+  let answer = await context.client.send(request(asked));
+  if (!answer.cut) return answer.text;
+  let lines: number | undefined;
+  const tails = asked.limitBytes === undefined ? TAILS : [];
+  for (const tail of tails.filter((n) => asked.tailLines === undefined || n < Number(asked.tailLines))) {
+    if (!answer.cut) break;
+    answer = await context.client.send(request({ ...asked, tailLines: String(tail) }));
+    lines = tail;
+  }
+  const what = `the log of ${pod.metadata.name}/${container} is longer than ${Math.floor(maxBytes / 1024)} KiB`;
+  const shown = answer.cut ? "only its beginning was read" : `only its last ${lines} lines were read`;
+  context.err(`note: ${what}: ${shown}; use --tail=N or --since=5m\n`);
+  return answer.text;
+}
+
 export const logs: Verb = {
   name: ["logs"],
   access: "read",
@@ -162,14 +197,11 @@ export const logs: Verb = {
       if (!all && pods.length > 1) context.err(`Found ${pods.length} pods, using pod/${pods[0].metadata.name}\n`);
       sources = (all ? pods : pods.slice(0, 1)).flatMap((pod) => pick(context, pod));
     }
-    const pods = await context.discovery.resolve("pods");
-    for (const { pod, container, field } of sources) {
+    const share = Math.min(MAX_BYTES_OF_ONE, Math.max(MIN_BYTES_OF_ONE, Math.floor(MAX_LOG_BYTES / sources.length)));
+    for (const source of sources) {
+      const { pod, container, field } = source;
       try {
-        const text = await context.client.text({
-          path: resourcePath(pods, pod.metadata.namespace, pod.metadata.name, "log"),
-          query: query(context, container),
-          accept: "text/plain, */*",
-        });
+        const text = await readLog(context, source, share);
         const prefix = flags.bool("prefix") || flags.bool("all-pods") ? `[pod/${pod.metadata.name}/${container}] ` : "";
         context.out(prefix ? text.replace(/^(?=.)/gm, prefix) : text);
       } catch (error) {
