@@ -63,7 +63,7 @@ export function maskAnswer(line: string, answer: Answer, exact = false): Answer 
   if (!exact && /^describe (deploy|rs|no)/.test(line))
     lines = lines.filter((l) => !/ {2}(Scaled (up|down)|Created pod|Deleted pod)/.test(l));
   if (/^rollout status/.test(line)) lines = lines.filter(Boolean).slice(-1);
-  if (/events/.test(line.replace("--show-events", "")) || /^describe (cm|secret|limits)/.test(line))
+  if (/events/.test(line.replace("--show-events", "")) || /^describe (cm|secret|limits|ns)/.test(line))
     lines = [...new Set(lines)].sort();
   const errors = maskText(answer.stderr)
     // A missing flag comes out of kubectl as a line of its log.

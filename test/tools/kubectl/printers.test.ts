@@ -110,7 +110,7 @@ describe("JSONPath", () => {
     expect(new JsonPath(template).print(POD)).toBe(text);
   });
 
-  it.each(["{.a", "{end}", "{.a[}", "{.a[x]}", "{.a[?(@.b]}", '{"open}', "{%}"])("complains about %s", (template) => {
+  it.each(["{.a", "{.a[}", "{.a[x]}", "{.a[?(@.b]}", '{"open}', "{%}"])("complains about %s", (template) => {
     expect(() => new JsonPath(template)).toThrow();
   });
 

@@ -36,7 +36,11 @@ export function kindPrefix(resource: { kind: string; group: string }): string {
   return resource.group ? `${kind}.${resource.group}` : kind;
 }
 
+/** @throws KubectlError for names that cannot be one segment of a path */
 export function resourcePath(resource: Resource, namespace?: string, name?: string, subresource?: string): string {
+  for (const segment of [namespace, name])
+    if (segment !== undefined && /^\.{1,2}$|[/%]/.test(segment))
+      throw usageError(`invalid resource name "${segment}": [may not be '.' or '..', may not contain '/' or '%']`);
   const root = resource.group ? `/apis/${resource.group}/${resource.version}` : `/api/${resource.version}`;
   const scope = resource.namespaced && namespace ? `/namespaces/${encodeURIComponent(namespace)}` : "";
   return `${root}${scope}/${resource.name}${name === undefined ? "" : `/${encodeURIComponent(name)}`}${subresource ? `/${subresource}` : ""}`;
@@ -163,7 +167,7 @@ function pick(all: Resource[], word: string): Resource | undefined {
     r.name === name || r.singular === name || r.kind.toLowerCase() === name || r.shortNames.includes(name);
   const byName = all.filter((r) => r.name === lower || r.singular === lower || r.kind.toLowerCase() === lower);
   if (byName[0]) return byName[0];
-  const byShort = all.find((r) => r.shortNames.includes(lower));
+  const byShort = all.find((r) => r.shortNames.includes(word));
   if (byShort) return byShort;
   const dot = lower.indexOf(".");
   if (dot < 0) return undefined;

@@ -90,9 +90,9 @@ export const volume: Describer = {
     w.field(0, "Access Modes", modes(spec.accessModes));
     w.field(0, "VolumeMode", spec.volumeMode ?? "Filesystem");
     w.field(0, "Capacity", spec.capacity?.storage ?? "");
-    w.line(0, `Node Affinity:${spec.nodeAffinity ? "" : "\t<none>"}`);
+    w.line(0, `Node Affinity:\t${spec.nodeAffinity ? "" : "<none>"}`);
     for (const [i, term] of (spec.nodeAffinity?.required?.nodeSelectorTerms ?? []).entries()) {
-      if (i === 0) w.line(1, "Required Terms:");
+      if (i === 0) w.line(1, "Required Terms:\t");
       const text = (term.matchExpressions ?? []).map(
         (e: any) => `${e.key} ${String(e.operator).toLowerCase()} [${(e.values ?? []).join(", ")}]`,
       );

@@ -284,8 +284,8 @@ function nest(flat: Node[]): Node[] {
       top.push(node);
       stack.push(node.body);
     } else if (node.type === "end") {
-      if (stack.length === 1) throw new JsonPathError("not in range, nothing to end");
-      stack.pop();
+      if (stack.length === 1) top.push(node);
+      else stack.pop();
     } else top.push(node);
   }
   return stack[0] as Node[];
@@ -364,6 +364,7 @@ class Evaluator {
     if (to < 0) to += length;
     if (from >= length && node.start !== undefined && length > 0 && node.end === undefined)
       throw new JsonPathError(`array index out of bounds: index ${from}, length ${length}`);
+    if (from > to) throw new JsonPathError(`starting index ${from} is greater than ending index ${to}`);
     const out: any[] = [];
     for (let i = Math.max(0, from); i < Math.min(to, length); i += step) out.push(value[i]);
     return out;
@@ -444,6 +445,7 @@ export class JsonPath {
       if (node.type === "range")
         for (const item of this.evaluator.run(node.path, current)) out += this.render(node.body, [item]);
       else if (node.type === "text") out += node.text;
+      else if (node.type === "end") throw new JsonPathError("not in range, nothing to end");
       else out += this.evaluator.run([node], current).map(valueText).join(" ");
     }
     return out;

@@ -23,6 +23,24 @@ const KNOWN_VERBS = [
   "attest",
 ];
 
+/** One row a resource or URL, in kubectl's order: by verbs, then groups. */
+function rulesTable(status: any): string[] {
+  const list = (values: string[] | undefined) => `[${(values ?? []).join(" ")}]`;
+  const rows = new Map<string, string>();
+  for (const rule of status.resourceRules ?? [])
+    for (const resource of rule.resources ?? [])
+      for (const group of rule.apiGroups ?? [""]) {
+        const name = group ? `${resource}.${group}` : resource;
+        const key = `${list(rule.verbs)} [${group}] [${resource}] ${list(rule.resourceNames)}`;
+        rows.set(key, `${name}\t[]\t${list(rule.resourceNames)}\t${list(rule.verbs)}`);
+      }
+  let count = 0;
+  for (const rule of status.nonResourceRules ?? [])
+    for (const url of rule.nonResourceURLs ?? [])
+      rows.set(`${list(rule.verbs)} [] [] [${url}] ${++count}`, `\t[${url}]\t[]\t${list(rule.verbs)}`);
+  return [...rows].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row);
+}
+
 const canI: Verb = {
   name: ["auth", "can-i"],
   access: "read",
@@ -45,17 +63,8 @@ const canI: Verb = {
           spec: { namespace: context.namespace },
         },
       });
-      const lines: string[] = [];
-      if (!flags.bool("no-headers")) lines.push("Resources\tNon-Resource URLs\tResource Names\tVerbs");
-      const text = (values: string[] | undefined) => `[${(values ?? []).join(" ")}]`;
-      for (const rule of review.status?.resourceRules ?? [])
-        for (const resource of rule.resources ?? [])
-          for (const group of rule.apiGroups ?? [""])
-            lines.push(
-              `${group && resource !== "*" ? `${resource}.${group}` : group === "*" ? "*.*" : resource}\t[]\t${text(rule.resourceNames)}\t${text(rule.verbs)}`,
-            );
-      for (const rule of review.status?.nonResourceRules ?? [])
-        lines.push(`\t${text(rule.nonResourceURLs)}\t[]\t${text(rule.verbs)}`);
+      const lines = rulesTable(review.status ?? {});
+      if (!flags.bool("no-headers")) lines.unshift("Resources\tNon-Resource URLs\tResource Names\tVerbs");
       context.out(printTabs(lines));
       return;
     }

@@ -47,6 +47,8 @@ export const describe: Verb = {
       } else if (error) errors.push(error);
       for (const { object } of found) texts.push(await describeObject(context, object));
     }
+    // With `type/name` words kubectl describes all of them or none.
+    if (errors.length > 0 && targets.length > 1 && context.args.some((arg) => arg.includes("/"))) texts.length = 0;
     context.out(texts.join(tail || "\n\n") + tail);
     if (texts.length === 0 && errors.length === 0) {
       const scoped = !context.allNamespaces && targets.every((t) => t.resource.namespaced);

@@ -40,12 +40,9 @@ class Document {
     const full = this.resolve(schema);
     const name = full["x-name"] as string | undefined;
     if (full.type === "array") return `[]${this.type(full.items ?? {})}`;
-    if (name && (full.properties || full.type === "object" || full.type === undefined))
-      return full["x-kubernetes-int-or-string"] || full.oneOf
-        ? (name.split(".").at(-1) as string)
-        : (name.split(".").at(-1) as string);
-    if (name && full.type === "string" && full.format) return name.split(".").at(-1) as string;
-    if (name) return name.split(".").at(-1) as string;
+    // A named type that is a plain string or number inside (a time) shows what it is inside.
+    if (name && !(["string", "integer", "number", "boolean"].includes(full.type) && !full.oneOf))
+      return name.split(".").at(-1) as string;
     if (full.additionalProperties && typeof full.additionalProperties === "object")
       return `map[string]${this.type(full.additionalProperties)}`;
     if (full["x-kubernetes-int-or-string"] || full.format === "int-or-string") return "IntOrString";
@@ -186,8 +183,7 @@ export const explain: Verb = {
       throw new KubectlError(
         'error: You must specify the type of resource to explain. Use "kubectl api-resources" for a complete list of supported resources.\n',
       );
-    if (more.length > 0)
-      throw usageError("We accept only this format: explain RESOURCE\nSee 'kubectl explain -h' for help and examples");
+    if (more.length > 0) throw usageError("We accept only this format: explain RESOURCE");
     const parts = word.split(".");
     let resource: Resource | undefined;
     let path: string[] = [];

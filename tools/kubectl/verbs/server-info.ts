@@ -60,7 +60,7 @@ export const apiResources: Verb = {
         groupVersion(r),
         r.namespaced,
         r.kind,
-        ...(wide ? [[...r.verbs].sort().join(","), r.categories.join(",")] : []),
+        ...(wide ? [r.verbs.join(","), r.categories.join(",")] : []),
       ].join("\t"),
     );
     if (!flags.bool("no-headers"))
