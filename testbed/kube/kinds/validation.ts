@@ -23,16 +23,19 @@ const LABEL_VALUE_TEXT =
 
 export function subdomainProblems(value: string): string[] {
   return [
-    ...(value.length > 253 ? ["must be no more than 253 bytes"] : []),
+    ...(value.length > 253 ? ["must be no more than 253 characters"] : []),
     ...(SUBDOMAIN.test(value) ? [] : [SUBDOMAIN_TEXT]),
   ];
 }
 export function labelProblems(value: string): string[] {
-  return [...(value.length > 63 ? ["must be no more than 63 bytes"] : []), ...(LABEL.test(value) ? [] : [LABEL_TEXT])];
+  return [
+    ...(value.length > 63 ? ["must be no more than 63 characters"] : []),
+    ...(LABEL.test(value) ? [] : [LABEL_TEXT]),
+  ];
 }
 export function label1035Problems(value: string): string[] {
   return [
-    ...(value.length > 63 ? ["must be no more than 63 bytes"] : []),
+    ...(value.length > 63 ? ["must be no more than 63 characters"] : []),
     ...(LABEL_1035.test(value) ? [] : [LABEL_1035_TEXT]),
   ];
 }
@@ -52,13 +55,13 @@ export function qualifiedNameProblems(value: string): string[] {
     ];
   }
   if (name === "") problems.push("name part must be non-empty");
-  else if (name.length > 63) problems.push("name part must be no more than 63 bytes");
+  else if (name.length > 63) problems.push("name part must be no more than 63 characters");
   if (!QUALIFIED.test(name)) problems.push(QUALIFIED_TEXT);
   return problems;
 }
 export function labelValueProblems(value: string): string[] {
   return [
-    ...(value.length > 63 ? ["must be no more than 63 bytes"] : []),
+    ...(value.length > 63 ? ["must be no more than 63 characters"] : []),
     ...(LABEL_VALUE.test(value) ? [] : [LABEL_VALUE_TEXT]),
   ];
 }

@@ -208,12 +208,10 @@ function unknownInApply(call: Call, findings: string[]): StatusError {
 
 function applyConflict({ conflicts }: ApplyConflicts): StatusError {
   const describe = (c: ApplyConflicts["conflicts"][number]) => {
-    const { manager, operation, apiVersion, subresource, time } = c.entry;
-    const how =
-      operation === "Update"
-        ? `${subresource ? ` with subresource "${subresource}"` : ""} using ${apiVersion}${time ? "" : ""}`
-        : "";
-    return `"${manager ?? ""}"${how}`;
+    const { manager, operation, apiVersion, subresource } = c.entry;
+    const door = subresource ? ` with subresource "${subresource}"` : "";
+    const how = operation === "Update" ? ` using ${apiVersion}` : "";
+    return `"${manager ?? ""}"${door}${how}`;
   };
   const groups = new Map<string, string[]>();
   for (const c of conflicts) {

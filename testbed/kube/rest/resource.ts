@@ -27,7 +27,7 @@ export function handleResource(call: Call, verb: string): ApiResponse {
   const { info, name, subresource } = call.target;
   if (subresource !== undefined) return handleSubresource(call, verb, subresource);
   if (isUsage(info)) return usage(call, verb);
-  if (!info.verbs.includes(verb)) throw methodNotAllowed();
+  if (!info.verbs.includes(verb) || misplaced(call, verb)) throw methodNotAllowed();
   switch (verb) {
     case "get":
       return show(call, existing(call));
@@ -48,6 +48,14 @@ export function handleResource(call: Call, verb: string): ApiResponse {
     default:
       throw new StatusError(405, "MethodNotAllowed", `unsupported verb ${verb} on ${name}`);
   }
+}
+
+/** Verbs on one object need its name, creation must not have one, and both need the namespace. */
+function misplaced({ target }: Call, verb: string): boolean {
+  const named = target.name !== undefined;
+  const homeless = target.info.namespaced && target.namespace === undefined;
+  if (verb === "create" || verb === "deletecollection") return named || homeless;
+  return (verb === "update" || verb === "patch") && !named;
 }
 
 function usage(call: Call, verb: string): ApiResponse {

@@ -18,7 +18,7 @@ export function managerOf(call: Call): string {
   const given = call.request.query.get("fieldManager");
   if (given) {
     if (given.length > 128) {
-      throw invalid("meta.k8s.io", "CreateOptions", "", [
+      throw invalid("meta.k8s.io", OPTIONS[call.request.method] ?? "UpdateOptions", "", [
         { type: "FieldValueTooLong", field: "fieldManager", message: "Too long: may not be more than 128 bytes" },
       ]);
     }
@@ -27,12 +27,15 @@ export function managerOf(call: Call): string {
   return (call.request.headers["user-agent"] ?? "unknown").split("/")[0]!.slice(0, 128);
 }
 
+const OPTIONS: Record<string, string> = { POST: "CreateOptions", PUT: "UpdateOptions", PATCH: "PatchOptions" };
+
 /** What holds for all writes of a request. @throws StatusError */
 export function writeRequest(call: Call, refuse: (findings: string[]) => StatusError): WriteRequest {
-  const { query } = call.request;
+  const { query, method } = call.request;
+  const options = OPTIONS[method] ?? "UpdateOptions";
   const dryRun = query.getAll("dryRun").filter((v) => v !== "");
   if (dryRun.some((v) => v !== "All")) {
-    throw invalid("meta.k8s.io", "CreateOptions", "", [
+    throw invalid("meta.k8s.io", options, "", [
       {
         type: "FieldValueNotSupported",
         field: "dryRun",
@@ -42,7 +45,7 @@ export function writeRequest(call: Call, refuse: (findings: string[]) => StatusE
   }
   const mode = query.get("fieldValidation") || "Warn";
   if (!["Strict", "Warn", "Ignore"].includes(mode)) {
-    throw invalid("meta.k8s.io", "CreateOptions", "", [
+    throw invalid("meta.k8s.io", options, "", [
       {
         type: "FieldValueNotSupported",
         field: "fieldValidation",

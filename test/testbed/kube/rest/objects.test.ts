@@ -383,6 +383,23 @@ describe("delete", () => {
   });
 });
 
+describe("methods", () => {
+  it.each([
+    ["POST", "/api/v1/pods"],
+    ["POST", `${CORE}/pods/p`],
+    ["PUT", `${CORE}/pods`],
+    ["PATCH", `${CORE}/pods`],
+    ["DELETE", "/api/v1/pods"],
+    ["DELETE", "/api/v1/componentstatuses/x"],
+  ])("%s %s is not allowed", async (method, path) => {
+    const answer = await server.ask(method, path, method === "POST" ? pod("p") : {});
+    expect(answer).toMatchObject({
+      status: 405,
+      body: { reason: "MethodNotAllowed", message: "the server does not allow this method on the requested resource" },
+    });
+  });
+});
+
 describe("subresources", () => {
   it("scales", async () => {
     await server.ask("POST", `${APPS}/deployments`, deployment("web"));
