@@ -28,14 +28,14 @@ export function readDocument(file: string): FileDocument {
 
 /** The same for text at hand; `file` is for messages. */
 export function parseSource(file: string, source: string): FileDocument {
+  if (/\.json$/i.test(file)) refuseBadJson(file, source);
   const lines = new LineCounter();
   // YAML is a superset of JSON, so that one parser gives values and lines for both.
   const document = parseDocument(source, { lineCounter: lines, prettyErrors: false });
   const syntax = document.errors[0];
   if (syntax) {
-    const kind = file.endsWith(".json") ? "JSON" : "YAML";
     throw new ScenarioFileError(file, [
-      { line: lines.linePos(syntax.pos[0]).line, problem: `not valid ${kind}: ${firstLine(syntax.message)}` },
+      { line: lines.linePos(syntax.pos[0]).line, problem: `not valid YAML: ${firstLine(syntax.message)}` },
     ]);
   }
   let value: unknown;
@@ -58,6 +58,18 @@ export function parseSource(file: string, source: string): FileDocument {
   };
 }
 
+/** YAML takes more than JSON does: trailing commas, bare words. */
+function refuseBadJson(file: string, source: string): void {
+  try {
+    JSON.parse(source);
+  } catch (error) {
+    const message = firstLine((error as Error).message);
+    const position = /position (\d+)/.exec(message)?.[1];
+    const before = position === undefined ? source : source.slice(0, Number(position));
+    throw new ScenarioFileError(file, [{ line: before.split("\n").length, problem: `not valid JSON: ${message}` }]);
+  }
+}
+
 /** @throws ScenarioFileError that lists every problem with its line and field. */
 export function checkDocument<S extends ZodTypeAny>(document: FileDocument, schema: S, known: string[]): z.output<S> {
   const result = schema.safeParse(document.value);
@@ -66,7 +78,8 @@ export function checkDocument<S extends ZodTypeAny>(document: FileDocument, sche
 }
 
 function problemsOf(document: FileDocument, error: ZodError, known: string[]): ScenarioProblem[] {
-  return error.issues.slice(0, 20).flatMap((issue) => {
+  return error.issues.slice(0, 20).flatMap((outer) => {
+    const issue = mergeUnion(outer);
     if (issue.code === "unrecognized_keys") {
       return issue.keys.map((key) => {
         const near = suggest(key, known);
@@ -87,6 +100,17 @@ function problemsOf(document: FileDocument, error: ZodError, known: string[]): S
       },
     ];
   });
+}
+
+/** Alternatives that all failed for their type are one problem: `must be a number or a string`. */
+function mergeUnion(issue: ZodIssue): ZodIssue {
+  if (issue.code !== "invalid_union") return issue;
+  const inner = issue.unionErrors.flatMap((error) => error.issues);
+  const types = inner.filter((one) => one.code === "invalid_type" && one.path.length === issue.path.length);
+  const first = types[0];
+  if (first?.code !== "invalid_type" || types.length !== inner.length) return inner[0] ?? issue;
+  const expected = [...new Set(types.map((one) => (one.code === "invalid_type" ? one.expected : "")))];
+  return { ...first, expected: expected.join(" or a ") as typeof first.expected };
 }
 
 function problemOf(issue: ZodIssue): string {

@@ -49,9 +49,10 @@ const KNOWN_FIELDS = ["id", "category", "complexity", "description", "alerts", "
 const LEVELS: Record<string, (typeof COMPLEXITIES)[number]> = { low: "easy", medium: "medium", high: "hard" };
 
 /** Whether a document has the shape of the index's scenarios rather than of ours. */
-export function isIndexScenario(value: unknown): boolean {
+export function isIndexScenario({ value, file }: FileDocument): boolean {
   const record = asRecord(value);
   if (!record || "persona" in record) return false;
+  if (/\.json$/i.test(file)) return true;
   return ["category", "index", "platforms", "$schema"].some((key) => key in record) || typeof record.id === "number";
 }
 

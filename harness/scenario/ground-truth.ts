@@ -78,17 +78,17 @@ function addContainer(value: unknown, file: string, found: Map<string, LoadedGro
       const record = asRecord(entry);
       const id = record?.id ?? record?.scenario_id ?? record?.incident_id ?? record?.scenario ?? String(index + 1);
       const body = record?.ground_truth ?? record?.groundTruth ?? record?.gt ?? entry;
-      found.set(bareId(String(id)), toGroundTruth(unwrapText(body, file), `${file}[${index}]`));
+      const place = `${file}[${index}]`;
+      found.set(bareId(String(id)), toGroundTruth(unwrapText(body, place), place));
     });
     return;
   }
   const record = asRecord(value);
   if (record && !looksLikeTruth(record)) {
     for (const [id, body] of Object.entries(record)) {
-      const inner = asRecord(body)?.ground_truth ?? asRecord(body)?.groundTruth ?? body;
-      if (looksLikeTruth(asRecord(unwrapText(inner, file)) ?? {})) {
-        found.set(bareId(id), toGroundTruth(unwrapText(inner, file), `${file}: ${id}`));
-      }
+      const place = `${file}: ${id}`;
+      const inner = unwrapText(asRecord(body)?.ground_truth ?? asRecord(body)?.groundTruth ?? body, place);
+      if (looksLikeTruth(asRecord(inner) ?? {})) found.set(bareId(id), toGroundTruth(inner, place));
     }
     if (found.size > 0) return;
   }
@@ -97,7 +97,7 @@ function addContainer(value: unknown, file: string, found: Map<string, LoadedGro
   found.set(bareId(id ?? file), toGroundTruth(value, file));
 }
 
-/** Lists keep some ground truths as text. */
+/** Lists keep some ground truths as text, of JSON or of YAML. */
 function unwrapText(value: unknown, file: string): unknown {
   return typeof value === "string" ? parseSource(file, value).value : value;
 }

@@ -69,7 +69,7 @@ export function findScenarios(references: readonly string[]): LoadedScenario[] {
 export function loadScenario(path: string): LoadedScenario {
   const file = resolve(path);
   const document = readDocument(file);
-  if (isIndexScenario(document.value)) return fromIndex(document);
+  if (isIndexScenario(document)) return fromIndex(document);
   const scenario = checkDocument(document, scenarioSchema, KNOWN_FIELDS);
   return { scenario, file, format: "itbench-baselines", warnings: warningsOf(scenario) };
 }

@@ -149,8 +149,9 @@ spec:
     });
     it("a map by id, also as text", () => {
       const folder = temporaryFolder();
-      write(join(folder, "ground_truths.json"), { "1": json("a"), "Scenario-2": JSON.stringify(json("b")) });
-      expect(rootsOf(folder)).toEqual({ "1": "a", "2": "b" });
+      const texts = { "Scenario-2": JSON.stringify(json("b")), "3": "groups:\n  - { id: c, kind: Pod, name: c }\n" };
+      write(join(folder, "ground_truths.json"), { "1": json("a"), ...texts });
+      expect(rootsOf(folder)).toEqual({ "1": "a", "2": "b", "3": "c" });
     });
     it("a folder of scenario folders", () => {
       const folder = temporaryFolder();

@@ -200,6 +200,20 @@ describe("a scenario of ITBench's index", () => {
     );
   });
 
+  it.each([
+    ["cut off", '{"id": 7,\n "category": "sre"', /7\.json:2: not valid JSON/],
+    ["a trailing comma", '{"id": 7,\n "category": "sre",\n}', /7\.json:3: not valid JSON/],
+    ["YAML", "id: 7", /7\.json:1: not valid JSON/],
+    ["nothing", "", /7\.json:1: not valid JSON/],
+    ["a number", "7", /7\.json:1: is a number, must be an object/],
+    ["wrong in an id", '{"id": [], "description": "x"}', /id: is an array, must be a number or a string/],
+    ["an empty object", "{}", /7\.json:1: id: is missing \(add a number or a string\)[\s\S]*environment: is missing/],
+  ])("a file that is %s", (_what, text, message) => {
+    const file = indexFolder({});
+    writeFileSync(file, text);
+    expect(() => loadScenario(file)).toThrow(message);
+  });
+
   sharedIt("reads every scenario that there is, each with the injected object or v2's entities as root causes", () => {
     const folder = join(SHARED, "data/itbench/scenarios");
     const files = readdirSync(folder);
