@@ -1,5 +1,5 @@
 /** The results of a run as text. */
-import type { Summary, TrialRecord } from "../run/index.js";
+import { type Summary, summarize, type TrialRecord } from "../run/index.js";
 import type { Rate } from "../stats/index.js";
 import type { Colors } from "./io.js";
 import { type Column, renderTable } from "./table.js";
@@ -32,6 +32,28 @@ export function trialTable(records: readonly TrialRecord[], c: Colors): string {
     record.reason ? c.yellow(record.reason) : record.false_alarm === 1 ? c.yellow("false alarm") : "",
   ]);
   return renderTable(COLUMNS, rows);
+}
+
+/** One row a scenario, where a run has several trials of several. */
+export function scenarioTable(records: readonly TrialRecord[]): string {
+  const groups = new Map<string, TrialRecord[]>();
+  for (const record of records) groups.set(record.scenario, [...(groups.get(record.scenario) ?? []), record]);
+  const rows = [...groups].map(([scenario, group]) => {
+    const { diagnosis, mitigation, resolved, effort } = summarize(group);
+    const share = (rate: Rate | null) => (rate === null ? "-" : `${rate.passed}/${rate.total}`);
+    const interval = `${percent(resolved.rate)}  [${percent(resolved.low)}, ${percent(resolved.high)}]`;
+    return [
+      scenario,
+      share(diagnosis),
+      share(mitigation),
+      share(resolved),
+      interval,
+      number(effort.steps.quartiles[1]),
+    ];
+  });
+  const titles = ["SCENARIO", "DIAGNOSIS", "MITIGATION", "RESOLVED", "RATE, 95 % INTERVAL", "STEPS, MEDIAN"];
+  const columns = titles.map((title, index) => ({ title, align: index === 0 ? "left" : "right" }) as Column);
+  return renderTable(columns, rows);
 }
 
 /** Rates with their intervals, effort, and what went wrong. */
@@ -69,8 +91,11 @@ export function checksText({ details }: TrialRecord, c: Colors): string {
 }
 
 function rateText({ passed, total, rate, low, high }: Rate): string {
-  const percent = (value: number) => `${(value * 100).toFixed(1)} %`;
   return `${percent(rate).padStart(7)}  ${passed}/${total}  [${percent(low)}, ${percent(high)}]`;
+}
+
+function percent(value: number): string {
+  return `${(value * 100).toFixed(1)} %`;
 }
 
 export function yesNo(value: 0 | 1 | null, c: Colors): string {

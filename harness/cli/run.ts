@@ -25,7 +25,7 @@ import { EXIT, UsageError } from "./errors.js";
 import { colorsFor, type Io } from "./io.js";
 import { requireNativeKubectl } from "./programs.js";
 import { createProgress } from "./progress.js";
-import { checksText, summaryText, trialTable } from "./report.js";
+import { checksText, scenarioTable, summaryText, trialTable } from "./report.js";
 import { stepPrinter } from "./steps.js";
 
 export interface RunFlags {
@@ -254,6 +254,7 @@ function report(records: TrialRecord[], { flags, configuration, store, model, io
   } else if (records.length > 0) {
     const c = colorsFor(io);
     if (records.length <= MAX_ROWS || flags.verbose) io.out(trialTable(records, c));
+    if (summary.scenarios > 1 && summary.trials > summary.scenarios) io.out(`\n${scenarioTable(records)}`);
     if (flags.verbose) {
       for (const record of records) io.out(`\n${record.scenario} #${record.trial}\n${checksText(record, c)}`);
     }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { colorsFor, type Io } from "../../../harness/cli/io.js";
 import { createProgress, duration } from "../../../harness/cli/progress.js";
+import { scenarioTable } from "../../../harness/cli/report.js";
 import { stepPrinter } from "../../../harness/cli/steps.js";
 import { renderTable, visibleWidth, wrap } from "../../../harness/cli/table.js";
 import type { TrialRecord } from "../../../harness/run/index.js";
@@ -42,6 +43,25 @@ describe("tables", () => {
   it("folds at blanks", () => {
     expect(wrap("one two three four five six seven", 20, "  ")).toBe("  one two three four\n  five six seven");
   });
+});
+
+it("scenarios are summed up one a row", () => {
+  const record = (name: string, passed: 0 | 1) =>
+    ({
+      scenario: name,
+      diagnosis: 1,
+      mitigation: passed,
+      resolved: passed,
+      false_alarm: null,
+      reason: null,
+      details: { diagnosis: { root_cause_entity: { f1: 1 } } },
+      effort: { steps: 4, input_tokens: 0, output_tokens: 0, virtual_seconds: 0, wall_seconds: 0, cost: 0 },
+    }) as unknown as TrialRecord;
+  const table = scenarioTable([record("sre-2", 1), record("sre-2", 0), record("sre-20", 1), record("sre-20", 1)]);
+  const lines = table.trimEnd().split("\n");
+  expect(lines).toHaveLength(3);
+  expect(lines[1]).toMatch(/^sre-2 +2\/2 +1\/2 +1\/2 +50\.0 % {2}\[9\.5 %, 90\.5 %\] +4$/);
+  expect(lines[2]).toMatch(/^sre-20 +2\/2 +2\/2 +2\/2 +100\.0 % {2}\[34\.2 %, 100\.0 %\] +4$/);
 });
 
 it.each([
