@@ -7,7 +7,7 @@ import type { GroupResource, KubeObject, WatchEvent } from "./objects.js";
 export type Listener = (event: WatchEvent) => void;
 
 /** How many changes are kept for watches; an older start is answered with 410 Gone. */
-const HISTORY = 4096;
+const HISTORY = 1024;
 const NONE: readonly KubeObject[] = [];
 
 interface Bucket {

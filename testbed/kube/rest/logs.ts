@@ -16,7 +16,6 @@ export function podLog(server: ApiServer, pod: KubeObject, query: URLSearchParam
     ...(pod.status?.ephemeralContainerStatuses ?? []),
   ].find((s: any) => s.name === container);
   const name = pod.metadata.name;
-  const full = `${name}_${pod.metadata.namespace}(${pod.metadata.uid})`;
   if (previous) {
     if (!status?.lastState?.terminated) {
       throw badRequest(`previous terminated container "${container}" in pod "${name}" not found`);
@@ -78,30 +77,6 @@ export function podLog(server: ApiServer, pod: KubeObject, query: URLSearchParam
       return () => timer.cancel();
     },
   };
-
-  function chooseContainer(of: KubeObject, asked: string): string {
-    const main: string[] = (of.spec?.containers ?? []).map((c: any) => c.name);
-    const init: string[] = (of.spec?.initContainers ?? []).map((c: any) => c.name);
-    const debug: string[] = (of.spec?.ephemeralContainers ?? []).map((c: any) => c.name);
-    if (asked !== "") {
-      if ([...main, ...init, ...debug].includes(asked)) return asked;
-      throw badRequest(`container ${asked} is not valid for pod ${of.metadata.name}`);
-    }
-    if (main.length === 1 && init.length + debug.length === 0) return main[0]!;
-    if (main.length === 1) {
-      throw badRequest(
-        `a container name must be specified for pod ${of.metadata.name}, choose one of: [${main.join(" ")}]${init.length > 0 ? ` or one of the init containers: [${init.join(" ")}]` : ""}${debug.length > 0 ? ` or one of the ephemeral containers: [${debug.join(" ")}]` : ""}`,
-      );
-    }
-    throw badRequest(
-      `a container name must be specified for pod ${of.metadata.name}, choose one of: [${main.join(" ")}]${init.length > 0 ? ` or one of the init containers: [${init.join(" ")}]` : ""}`,
-    );
-  }
-
-  function text(content: string): ApiResponse {
-    void full;
-    return { status: 200, headers: { "content-type": "text/plain" }, body: content };
-  }
 }
 
 /** Which lines the query asks for. @throws StatusError */
@@ -127,4 +102,25 @@ function integer(query: URLSearchParams, name: string): number | undefined {
     throw badRequest(`strconv.ParseInt: parsing "${value}": invalid syntax`);
   }
   return Number(value);
+}
+
+/** The container that is meant. @throws StatusError 400 */
+function chooseContainer(of: KubeObject, asked: string): string {
+  const main: string[] = (of.spec?.containers ?? []).map((c: any) => c.name);
+  const init: string[] = (of.spec?.initContainers ?? []).map((c: any) => c.name);
+  const debug: string[] = (of.spec?.ephemeralContainers ?? []).map((c: any) => c.name);
+  if (asked !== "") {
+    if ([...main, ...init, ...debug].includes(asked)) return asked;
+    throw badRequest(`container ${asked} is not valid for pod ${of.metadata.name}`);
+  }
+  if (main.length === 1) return main[0]!;
+  const more = (names: string[], kind: string) =>
+    names.length > 0 ? ` or one of the ${kind} containers: [${names.join(" ")}]` : "";
+  throw badRequest(
+    `a container name must be specified for pod ${of.metadata.name}, choose one of: [${main.join(" ")}]${more(init, "init")}${more(debug, "ephemeral")}`,
+  );
+}
+
+function text(content: string): ApiResponse {
+  return { status: 200, headers: { "content-type": "text/plain" }, body: content };
 }
