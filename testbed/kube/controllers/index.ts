@@ -14,16 +14,19 @@ import { startJobs } from "./job.js";
 import { startKubelets } from "./kubelet/index.js";
 import { startFakeKubelets } from "./kwok.js";
 import { startNamespaces } from "./namespaces.js";
-import { createNodes, type NodeSpec, startNodes } from "./nodes.js";
+import { createNodes, type NodeSpec } from "./node-specs.js";
+import { startNodes } from "./nodes.js";
 import { Plane, type Profile } from "./plane.js";
+import { startPodGarbage } from "./pod-garbage.js";
 import { startQuotas } from "./quota.js";
 import { startReplicaSets } from "./replicaset.js";
 import { startScheduler } from "./scheduler.js";
 import { startServiceAccounts } from "./serviceaccounts.js";
 import { startStatefulSets } from "./statefulset.js";
+import { startTaintEviction } from "./taints.js";
 import { createDefaultStorageClass, startVolumes } from "./volumes.js";
 
-export { createNodes, type NodeSpec, nodeSpecs } from "./nodes.js";
+export { createNodes, type NodeSpec, nodeSpecs } from "./node-specs.js";
 export type { Profile } from "./plane.js";
 
 export interface ControllerOptions {
@@ -59,6 +62,8 @@ export function startControllers(api: KubeApi, options: ControllerOptions = {}):
   const kubelet = profile === "kwok" ? startFakeKubelets(plane) : startKubelets(plane, options.runtime ?? idleRuntime);
   const nodes = startNodes(plane, kubelet.isSilent);
   kubelet.onNode(nodes.changed);
+  startTaintEviction(plane);
+  startPodGarbage(plane);
   // After the taints of a node have followed its change, so that pods are not refused for one that is about to go.
   startScheduler(plane);
   startEndpoints(plane);

@@ -5,9 +5,10 @@
 import type { KubeApi } from "../api.js";
 import type { KubeObject } from "../objects.js";
 import { quantityValue } from "../quantity.js";
-import { tolerates } from "./nodes.js";
+
 import { controllerOf } from "./owners.js";
 import { fulfils, hasLabels, selects } from "./selectors.js";
+import { tolerates } from "./taints.js";
 
 /** A refusal; `hopeless` when no eviction could change it. */
 export interface Refusal {

@@ -1,5 +1,6 @@
 /** The default scheduler: assigns pods to nodes, says why it cannot, and makes room for the more important ones. */
 import { type KubeObject, timestamp } from "../objects.js";
+import { markDisrupted } from "./disruption-target.js";
 import { same } from "./fields.js";
 import { splitKey } from "./keys.js";
 import { apiError, type Plane } from "./plane.js";
@@ -306,23 +307,9 @@ function victimsOn(pod: KubeObject, node: KubeObject, snapshot: Snapshot): KubeO
 
 function evict(plane: Plane, pod: KubeObject, victim: KubeObject, node: string): void {
   const { api } = plane;
-  const now = timestamp(plane.clock.now());
-  const change = (draft: KubeObject) => {
-    draft.status ??= {};
-    draft.status.conditions = [
-      ...(draft.status.conditions ?? []).filter((entry: any) => entry.type !== "DisruptionTarget"),
-      {
-        type: "DisruptionTarget",
-        status: "True",
-        reason: "PreemptionByScheduler",
-        message: `${SCHEDULER}: preempting to accommodate a higher priority pod`,
-        lastTransitionTime: now,
-      },
-    ];
-  };
-  const { namespace, name } = victim.metadata;
   try {
-    api.modify("pods", namespace, name, change, { manager: MANAGER, subresource: "status" });
+    const why = `${SCHEDULER}: preempting to accommodate a higher priority pod`;
+    markDisrupted(plane, victim, { reason: "PreemptionByScheduler", message: why, manager: MANAGER });
     api.event(victim, {
       type: "Normal",
       reason: "Preempted",
@@ -330,7 +317,7 @@ function evict(plane: Plane, pod: KubeObject, victim: KubeObject, node: string):
       component: SCHEDULER,
       action: "Preempting",
     });
-    api.delete("pods", namespace, name);
+    api.delete("pods", victim.metadata.namespace, victim.metadata.name);
   } catch (error) {
     apiError(error);
   }
