@@ -2,8 +2,15 @@
 import { forbidden } from "../errors.js";
 import type { Admission } from "../writes.js";
 
-export const priorityAdmission: Admission = ({ operation, resource, object }, context) => {
-  if (operation !== "CREATE" || resource.key !== "pods") return;
+export const priorityAdmission: Admission = ({ operation, resource, object, old }, context) => {
+  if (resource.key !== "pods") return;
+  if (operation === "UPDATE") {
+    // An update that leaves them out means no change.
+    for (const key of ["priority", "preemptionPolicy"]) {
+      if (object.spec[key] === undefined && old?.spec[key] !== undefined) object.spec[key] = old.spec[key];
+    }
+  }
+  if (operation !== "CREATE") return;
   const spec = object.spec;
   let name: string | undefined = spec.priorityClassName;
   const classes = "priorityclasses.scheduling.k8s.io";

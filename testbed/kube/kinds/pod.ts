@@ -39,15 +39,9 @@ export const pod: KindRules = {
   },
   prepareCreate(object) {
     object.status = { phase: "Pending", qosClass: qosClass(object.spec) };
-    const tolerations: any[] = object.spec.tolerations ?? [];
-    for (const key of ["node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"]) {
-      const known = tolerations.some(
-        (t) => (t.key === key || t.key === undefined) && (t.effect === "NoExecute" || t.effect === undefined),
-      );
-      if (!known) tolerations.push({ key, operator: "Exists", effect: "NoExecute", tolerationSeconds: 300 });
-    }
-    if (tolerations.length > 0) object.spec.tolerations = tolerations;
+    tolerateLostNodes(object.spec);
   },
+  prepareUpdate: (object) => tolerateLostNodes(object.spec),
   validate(object) {
     const errors = validatePodSpec(object.spec ?? {}, "spec");
     for (const list of ["containers", "initContainers"]) {
@@ -60,11 +54,6 @@ export const pod: KindRules = {
   },
   validateUpdate(object, old) {
     const errors: FieldError[] = [];
-    const before = comparable(old.spec);
-    const after = comparable(object.spec);
-    // Binding sets the node once; scheduling gates may only go.
-    if (!before.nodeName) before.nodeName = after.nodeName;
-    if (!equal(before, after)) errors.push(forbiddenField("spec", CHANGEABLE));
     const kept: any[] = object.spec.tolerations ?? [];
     for (const t of old.spec.tolerations ?? []) {
       if (!kept.some((k) => equal({ ...k, tolerationSeconds: 0 }, { ...t, tolerationSeconds: 0 }))) {
@@ -74,6 +63,11 @@ export const pod: KindRules = {
         break;
       }
     }
+    const before = comparable(old.spec);
+    const after = comparable(object.spec);
+    // Binding sets the node once; scheduling gates may only go.
+    if (!before.nodeName) before.nodeName = after.nodeName;
+    if (!equal(before, after)) errors.push(forbiddenField("spec", CHANGEABLE));
     return errors;
   },
   columns: [
@@ -89,6 +83,18 @@ export const pod: KindRules = {
   ],
   row: podRow,
 };
+
+/** Pods stay on a lost node for five minutes unless they say otherwise. */
+function tolerateLostNodes(spec: any): void {
+  const tolerations: any[] = spec.tolerations ?? [];
+  for (const key of ["node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"]) {
+    const known = tolerations.some(
+      (t) => (t.key === key || t.key === undefined) && (t.effect === "NoExecute" || t.effect === undefined),
+    );
+    if (!known) tolerations.push({ key, operator: "Exists", effect: "NoExecute", tolerationSeconds: 300 });
+  }
+  if (tolerations.length > 0) spec.tolerations = tolerations;
+}
 
 /** The spec without what may change after the creation. */
 function comparable(spec: any): any {

@@ -234,6 +234,8 @@ describe("update", () => {
     );
     expect(image.status).toBe(200);
     expect(image.body.metadata.generation).toBe(2);
+    // What the server once added need not be sent again.
+    expect((await server.ask("PUT", `${CORE}/pods/p`, pod("p"))).status).toBe(200);
     const policy = await server.ask("PATCH", `${CORE}/pods/p`, { spec: { hostNetwork: true } }, { type: STRATEGIC });
     expect(policy.body.message).toMatch(/pod updates may not change fields other than/);
   });
