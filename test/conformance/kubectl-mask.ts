@@ -65,6 +65,8 @@ export function maskAnswer(line: string, answer: Answer, exact = false): Answer 
   if (/^rollout status/.test(line)) lines = lines.filter(Boolean).slice(-1);
   if (/events/.test(line.replace("--show-events", "")) || /^describe (cm|secret|limits|ns)/.test(line))
     lines = [...new Set(lines)].sort();
+  // Replica sets stand in the order of their hashes, which follow the time of a restart.
+  if (!exact && /^get (all|rs)/.test(line)) lines.sort();
   const errors = maskText(answer.stderr)
     // A missing flag comes out of kubectl as a line of its log.
     .replace(/^E\d{4} .*"command failed" err="(.*)"$/gm, (_, text: string) => `error: ${text.replace(/\\"/g, '"')}`)

@@ -17,6 +17,8 @@ export interface FakeServer {
   folder: string;
   kubeconfig: string;
   asked: Asked[];
+  /** Answers with a status of their own. */
+  answers: Map<string, { status: number; body: unknown }>;
   close(): Promise<void>;
 }
 
@@ -49,6 +51,7 @@ const APPS = discovery("apps", "v1", [resource("deployments", "Deployment", "Nam
 /** Starts a server that answers discovery, and `objects` by path (`GET /api/v1/...`); everything else is not found. */
 export async function fakeServer(objects: Record<string, unknown> = {}): Promise<FakeServer> {
   const asked: Asked[] = [];
+  const answers = new Map<string, { status: number; body: unknown }>();
   const server = createServer((request, response) => {
     const url = new URL(request.url ?? "/", "http://fake");
     let body = "";
@@ -67,6 +70,12 @@ export async function fakeServer(objects: Record<string, unknown> = {}): Promise
       const answer =
         url.pathname === "/api" ? CORE : url.pathname === "/apis" ? APPS : objects[`${method} ${url.pathname}`];
       response.setHeader("content-type", "application/json");
+      const own = answers.get(`${method} ${url.pathname}`);
+      if (own) {
+        response.statusCode = own.status;
+        response.end(JSON.stringify(own.body));
+        return;
+      }
       if (answer === undefined) response.statusCode = 404;
       response.end(
         JSON.stringify(
@@ -97,6 +106,7 @@ export async function fakeServer(objects: Record<string, unknown> = {}): Promise
     folder,
     kubeconfig,
     asked,
+    answers,
     async close() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));

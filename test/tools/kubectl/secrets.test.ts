@@ -69,6 +69,40 @@ it.each([
   expect(stdout + stderr).not.toMatch(/aHVudGVyMg|hunter2/);
 });
 
+it("masks them in the server's complaint about one", async () => {
+  const broken = await fakeServer({});
+  try {
+    const own = new Kubectl({
+      kubeconfig: broken.kubeconfig,
+      mode: "read-write",
+      kubectl: "builtin",
+      now: () => 0,
+      sleep: async () => {},
+    });
+    broken.answers.set("GET /api/v1/namespaces/shop/secrets/creds", { status: 200, body: SECRET });
+    broken.answers.set("PATCH /api/v1/namespaces/shop/secrets/creds", {
+      status: 422,
+      body: {
+        kind: "Status",
+        reason: "Invalid",
+        code: 422,
+        message: `patch: Invalid value: "{\\"data\\":{\\"a\\":\\"${VALUE}\\"}}": cannot restore`,
+        details: {
+          causes: [
+            { field: "patch", message: `Invalid value: "{\\"data\\":{\\"a\\":\\"${VALUE}\\"}}": cannot restore` },
+          ],
+        },
+      },
+    });
+    const { stderr } = await own.run(`kubectl patch secret creds -p '{"data":5}'`);
+    expect(stderr).toContain('Invalid value: "<masked>": cannot restore');
+    expect(stderr).not.toContain(VALUE);
+    await own.close();
+  } finally {
+    await broken.close();
+  }
+});
+
 it("says that there is something, and how much", async () => {
   expect((await kubectl.run("kubectl get secret creds -o jsonpath={.data.password}")).stdout).toBe("<masked>");
   expect((await kubectl.run("kubectl describe secret creds")).stdout).toContain("password:  7 bytes");

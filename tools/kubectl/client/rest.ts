@@ -219,7 +219,8 @@ function tooMuch(path: string): KubectlError {
 /** A complaint about a Secret quotes the whole object: its values stay out of sight. */
 function hideValues(path: string, status: Status): Status {
   if (!/\/secrets(\/|$)/.test(path)) return status;
-  const hide = (text: string | undefined) => text?.replace(/(Invalid value: )"(?:\\.|[^"\\])*"/gs, '$1"<masked>"');
+  const hide = (text: string | undefined) =>
+    text?.replace(/(Invalid value: )"(?=\{|map\[)(?:\\.|[^"\\])*"/gs, '$1"<masked>"');
   const causes = status.details?.causes?.map((cause) => ({ ...cause, message: hide(cause.message) ?? "" }));
   return {
     ...status,

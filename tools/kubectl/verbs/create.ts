@@ -17,6 +17,24 @@ function name(context: Context, words: string): string {
   return context.args[0] as string;
 }
 
+/** How kubectl names what it could not create; nothing where it passes the server's error on. */
+const FAILURES: Record<string, string> = {
+  Deployment: "deployment:",
+  ConfigMap: "configmap:",
+  Secret: "secret",
+  Service: "TYPE service:",
+  ServiceAccount: "serviceaccount:",
+  Job: "job:",
+  CronJob: "cronjob:",
+  RoleBinding: "rolebinding:",
+  ResourceQuota: "quota:",
+  Ingress: "ingress:",
+  Namespace: "",
+  Role: "",
+  ClusterRole: "",
+  ClusterRoleBinding: "clusterrolebinding:",
+};
+
 async function send(context: Context, object: any): Promise<void> {
   const resource = await context.discovery.byKind(object.apiVersion, object.kind);
   if (!resource)
@@ -40,22 +58,25 @@ async function send(context: Context, object: any): Promise<void> {
         query: writeQuery(context, "kubectl-create", { validate: true }),
       });
     } catch (error) {
-      if (error instanceof ApiError && error.reason !== "Invalid")
-        throw new KubectlError(`error: failed to create ${resource.kind.toLowerCase()}: ${error.message}`);
+      const what = FAILURES[object.kind] ?? `${object.kind.toLowerCase()}:`;
+      if (error instanceof ApiError && what !== "")
+        throw new KubectlError(`error: failed to create ${what.replace("TYPE", object.spec?.type)} ${error.message}`);
       throw error;
     }
   }
   printOutcome(context, resource, result, "created");
 }
 
-function literals(context: Context): Record<string, string> {
+function literals(context: Context, kind: string): Record<string, string> {
   const data: Record<string, string> = {};
   for (const literal of context.flags.list("from-literal")) {
     const equals = literal.indexOf("=");
     if (equals <= 0) throw usageError(`invalid literal source ${literal}, expected key=value`);
     const key = literal.slice(0, equals);
     if (key in data)
-      throw usageError(`cannot add key "${key}", another key by that name already exists in Data for ConfigMap`);
+      throw usageError(
+        `cannot add key "${key}", another key by that name already exists in Data for ${kind} "${context.args[0] ?? ""}"`,
+      );
     data[key] = literal.slice(equals + 1);
   }
   return data;
@@ -326,7 +347,7 @@ const ingress = async (context: Context) => {
 
 const secretGeneric = async (context: Context) => {
   const data = Object.fromEntries(
-    Object.entries(literals(context)).map(([key, value]) => [key, Buffer.from(value).toString("base64")]),
+    Object.entries(literals(context, "Secret")).map(([key, value]) => [key, Buffer.from(value).toString("base64")]),
   );
   await send(context, {
     apiVersion: "v1",
@@ -368,7 +389,7 @@ const secretRegistry = async (context: Context) => {
 };
 
 const configMap = async (context: Context) => {
-  const data = literals(context);
+  const data = literals(context, "ConfigMap");
   await send(context, {
     apiVersion: "v1",
     ...(Object.keys(data).length > 0 ? { data } : {}),

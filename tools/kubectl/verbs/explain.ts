@@ -84,13 +84,11 @@ function paragraphs(texts: readonly (string | undefined)[], indent: string, none
   return lines.length === 0 ? [indent + none] : [...lines, ""].map((line) => indent + line);
 }
 
-function enumText(schema: Schema): string | undefined {
-  return Array.isArray(schema.enum)
-    ? [...schema.enum]
-        .sort()
-        .map((v) => (typeof v === "string" ? v : JSON.stringify(v)))
-        .join(", ")
-    : undefined;
+/** The values of an enumeration; a tree of fields shows four of them. */
+function enumText(schema: Schema, most = Number.POSITIVE_INFINITY): string | undefined {
+  if (!Array.isArray(schema.enum)) return undefined;
+  const values = [...schema.enum].sort().map((v) => (typeof v === "string" ? v : JSON.stringify(v)));
+  return values.length > most ? `${values.slice(0, most).join(", ")}, ....` : values.join(", ");
 }
 
 function fieldTree(document: Document, schema: Schema, indent: string, seen: string[]): string[] {
@@ -101,7 +99,7 @@ function fieldTree(document: Document, schema: Schema, indent: string, seen: str
     const property = at.properties[key];
     const required = (at.required ?? []).includes(key) ? " -required-" : "";
     out.push(`${indent}${key}\t<${document.type(property)}>${required}`);
-    const values = enumText(document.resolve(property));
+    const values = enumText(document.resolve(property), 4);
     if (values) out.push(`${indent}enum: ${values}`);
     const inner = document.inner(property)["x-name"] as string | undefined;
     if (inner && seen.includes(inner)) continue;

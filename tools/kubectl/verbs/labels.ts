@@ -39,17 +39,22 @@ async function change(context: Context, field: "labels" | "annotations"): Promis
     throw usageError(`at least one ${word} update is required`);
   const both = remove.find((key) => set.has(key));
   if (both !== undefined)
-    throw usageError(`can not both modify and remove ${field === "labels" ? "a" : "an"} ${word} in the same command`);
+    throw usageError(
+      field === "labels"
+        ? "can not both modify and remove a label in the same command"
+        : `can not both modify and remove the following annotation(s) in the same command: ${both}`,
+    );
   if (field === "labels") for (const [key, value] of set) checkLabelValue(key, value);
   const { found, errors } = await targetsOf(context, resources);
   await eachObject(context, found, errors, async (item) => {
     const old: Record<string, string> = item.object.metadata?.[field] ?? {};
     if (flags.bool("list")) {
-      context.out(
-        `Listing ${field} for ${item.resource.kind}${item.resource.group ? `.${item.resource.group}` : ""}/${item.object.metadata.name}:\n`,
-      );
-      for (const [key, value] of Object.entries(old).sort(([a], [b]) => (a < b ? -1 : 1)))
-        context.out(` ${key}=${value}\n`);
+      const several = found.length > 1;
+      if (several)
+        context.out(
+          `Listing ${field} for ${item.resource.kind}${item.resource.group ? `.${item.resource.group}` : ""}/${item.object.metadata.name}:\n`,
+        );
+      for (const key of Object.keys(old).sort()) context.out(`${several ? " " : ""}${key}=${old[key]}\n`);
       return;
     }
     if (!flags.bool("overwrite")) {

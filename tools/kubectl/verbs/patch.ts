@@ -1,5 +1,6 @@
 /** `kubectl patch`. */
 import { parse } from "yaml";
+import type { Resource } from "../client/discovery.js";
 import { JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH } from "../client/rest.js";
 import type { Verb } from "../context.js";
 import { usageError } from "../errors.js";
@@ -7,6 +8,14 @@ import { FILENAME, OUTPUT, WRITING } from "./flag-sets.js";
 import { eachObject, patchObject, printOutcome, sameObject, targetsOf } from "./writing.js";
 
 const TYPES: Record<string, string> = { json: JSON_PATCH, merge: MERGE_PATCH, strategic: STRATEGIC_PATCH };
+
+/** The kind that came back: a patch of a subresource answers with another one. */
+function answered(resource: Resource, object: any): Resource {
+  const [group = "", version] = String(object.apiVersion ?? "").split("/");
+  return object.kind && object.kind !== resource.kind
+    ? { ...resource, kind: object.kind, group: version ? group : "" }
+    : resource;
+}
 
 export const patch: Verb = {
   name: ["patch"],
@@ -42,7 +51,12 @@ export const patch: Verb = {
         manager: "kubectl-patch",
         ...(flags.string("subresource") ? { subresource: flags.string("subresource") } : {}),
       });
-      printOutcome(context, item.resource, after, sameObject(item.object, after) ? "patched (no change)" : "patched");
+      printOutcome(
+        context,
+        answered(item.resource, after),
+        after,
+        sameObject(item.object, after) ? "patched (no change)" : "patched",
+      );
     });
   },
 };

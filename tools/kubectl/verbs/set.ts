@@ -30,7 +30,7 @@ function podSpec(item: Found): { spec: any; wrap(body: unknown): unknown } {
   const path = podSpecPath(item.object.kind);
   if (!path)
     throw usageError(
-      `${item.resource.name}/${item.object.metadata.name} the object is not a pod or does not have a pod template: ${item.object.kind}`,
+      `${item.resource.name}/${item.object.metadata.name} the object is not a pod or does not have a pod template: *${item.resource.version}.${item.object.kind}`,
     );
   return {
     spec: path.reduce((at, key) => at?.[key], item.object) ?? {},
@@ -146,10 +146,14 @@ async function envFrom(context: Context): Promise<any[]> {
   return Object.keys(object.data ?? {})
     .filter((key) => keys.length === 0 || keys.includes(key))
     .sort()
-    .map((key) => ({
-      name: `${context.flags.string("prefix")}${key.toUpperCase().replace(/[^A-Z0-9_]/g, "_")}`,
-      valueFrom: { [ref]: { name, key } },
-    }));
+    .map((key) => {
+      const name = key.toUpperCase().replace(/[^A-Z0-9_]/g, "_");
+      if (name !== key) context.err(`Warning: key ${key} transferred to ${name}\n`);
+      return {
+        name: `${context.flags.string("prefix")}${name}`,
+        valueFrom: { [ref]: { name: object.metadata.name, key } },
+      };
+    });
 }
 
 const env: Verb = {
@@ -190,7 +194,7 @@ const env: Verb = {
       const all = BOTH.flatMap((field) => spec[field] ?? []);
       if (!all.some((c: any) => matches(pattern, c.name))) {
         context.err(
-          `warning: ${item.object.kind}/${item.object.metadata.name} does not have any containers matching "${pattern}"\n`,
+          `Warning: ${item.object.kind}/${item.object.metadata.name} does not have any containers matching "${pattern}"\n`,
         );
         return;
       }
@@ -202,7 +206,9 @@ const env: Verb = {
           for (const [name, value] of set) {
             const old = (c.env ?? []).find((e: any) => e.name === name);
             if (old && !flags.bool("overwrite"))
-              throw usageError(`'${name}' already has a value (${old.value ?? ""}), and --overwrite is false`);
+              throw usageError(
+                `${item.resource.name}/${item.object.metadata.name} '${name}' already has a value (${old.value ?? ""}), and --overwrite is false`,
+              );
             // A value takes the place of a reference, and the other way round.
             const entry = value.valueFrom
               ? old?.value !== undefined
