@@ -2,7 +2,7 @@
  * Derives testbed/kube/schema/table.json from a real API server's OpenAPI and discovery documents: the facts that the
  * simulated API server needs (fields, types, defaults, list types, merge keys, resources, verbs), without descriptions.
  *
- *     node scripts/build-schema-table.mjs [../shared/data/controlplane/openapi]
+ *     node scripts/build-schema-table.mjs [../shared/data/controlplane/openapi [TARGET]]
  *
  * A field is written as a compact object: t type, f format, r reference, d default, e enum, i items, v values of a map,
  * lt list type, lk list-map keys, mt map type, ps patch strategy, pk patch merge key, n 1 = written as null when unset,
@@ -180,7 +180,7 @@ const table = {
   types: Object.fromEntries([...keep].sort().map((name) => [name, types[name]])),
   resources,
 };
-const target = join(root, "testbed/kube/schema/table.json");
+const target = process.argv[3] ?? join(root, "testbed/kube/schema/table.json");
 const lines = (items) => items.join(",\n");
 writeFileSync(
   target,
