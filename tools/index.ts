@@ -15,5 +15,6 @@ export { createNl2Logs } from "./nl2logs/index.js";
 export { createNl2Metrics } from "./nl2metrics/index.js";
 export { createNl2Traces } from "./nl2traces/index.js";
 export { type Cut, cutMiddle } from "./render/cut.js";
+export { didYouMean, suggest } from "./suggest.js";
 export { createSummarize } from "./summarize/index.js";
 export { createWait } from "./wait/index.js";
