@@ -214,12 +214,12 @@ export function parseFlags(configMap: string, data: string): Flag[] {
   return flags;
 }
 
-/** A flag that says of itself that it does harm, and is not off. */
+/** A flag that could be off and is not, unless it says that it belongs to normal operation. */
 function isActive(flag: Flag): boolean {
   if (!flag.variants.includes("off") || flag.variant === "off") return false;
-  return /fail|unavailab|unreach|slow|delay|leak|overload|flood|high|garbage|error|trigger/i.test(
-    `${flag.name} ${flag.description}`,
-  );
+  const said = `${flag.name} ${flag.description}`;
+  if (/fail|unavailab|unreach|slow|delay|leak|overload|flood|high|garbage|error|problem|lag/i.test(said)) return true;
+  return !/\b(enable|run|start)s?\b|traffic|users/i.test(said);
 }
 
 /** An address that a workload was told. */

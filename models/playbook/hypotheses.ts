@@ -13,7 +13,7 @@ export type Remedy =
       selector: Record<string, string>;
       ports: { port: number; targetPort: number }[];
     }
-  | { kind: "flag"; flag: Flag };
+  | { kind: "flags"; configMap: string; flags: Flag[] };
 
 export interface Hypothesis {
   /** `namespace/Kind/name` */
@@ -203,15 +203,23 @@ const wrongAddress: Rule = (evidence) =>
     ];
   });
 
-const harmfulFlags: Rule = (evidence) =>
-  evidence.flags.map((flag) => ({
-    entity: entity(evidence, "ConfigMap", flag.configMap),
-    component: flagComponent(evidence, flag) ?? flag.configMap,
-    condition: `feature flag ${flag.name} is ${flag.variant} (${flag.description})`,
-    evidence: `ConfigMap ${flag.configMap}, key ${flag.key}: defaultVariant ${flag.variant}; the variant off exists`,
-    weight: 2.2,
-    remedy: { kind: "flag", flag },
-  }));
+/** All flags of one ConfigMap are one cause: it is one object that has to be changed. */
+const harmfulFlags: Rule = (evidence) => {
+  const maps = [...new Set(evidence.flags.map((flag) => flag.configMap))];
+  return maps.map((configMap) => {
+    const flags = evidence.flags.filter((flag) => flag.configMap === configMap);
+    return {
+      entity: entity(evidence, "ConfigMap", configMap),
+      component: flagComponent(evidence, flags[0]!) ?? configMap,
+      condition: flags.map((flag) => `feature flag ${flag.name} is ${flag.variant} (${flag.description})`).join("; "),
+      evidence: flags
+        .map((flag) => `key ${flag.key}: ${flag.name} has defaultVariant ${flag.variant}, not off`)
+        .join("; "),
+      weight: 2.2,
+      remedy: { kind: "flags" as const, configMap, flags },
+    };
+  });
+};
 
 const RULES: Rule[] = [
   scaledToZero,

@@ -1,7 +1,7 @@
 /** The mitigation playbook: look again, apply each cause's remedy, wait until the alerts are gone, report. */
 import { stringify } from "yaml";
 import { causes, investigate } from "./diagnose.js";
-import { type Evidence, type Flag, parseAlerts } from "./evidence.js";
+import { type Evidence, parseAlerts } from "./evidence.js";
 import type { Hypothesis, Remedy } from "./hypotheses.js";
 import { ask, type Call, type Script } from "./script.js";
 import { alertsCall, kubectlCall, type Toolbox, waitCall } from "./toolbox.js";
@@ -52,8 +52,8 @@ function describe(remedy: Remedy): string {
       return `let Service ${remedy.service.name} select the pods of its workload`;
     case "create-service":
       return `create Service ${remedy.name} again`;
-    case "flag":
-      return `switch ${remedy.flag.name} off and restart what read it`;
+    case "flags":
+      return `switch ${remedy.flags.map((flag) => flag.name).join(", ")} off and restart what read it`;
   }
 }
 
@@ -102,20 +102,29 @@ function* remedy(toolbox: Toolbox, evidence: Evidence, cause: Hypothesis): Scrip
       });
       return [yield* run(`kubectl apply -n ${namespace} -f -`, manifest)];
     }
-    case "flag":
-      return yield* switchOff(namespace, how.flag, run);
+    case "flags":
+      return yield* switchOff(namespace, how, run);
   }
 }
 
 /** Flags are read by a server at its start, and by some services once: all are restarted. */
-function* switchOff(namespace: string, flag: Flag, run: (command: string) => Script<Action>): Script<Action[]> {
-  const document = JSON.parse(flag.document);
-  document.flags[flag.name].defaultVariant = "off";
-  const patch = JSON.stringify({ data: { [flag.key]: JSON.stringify(document, null, 2) } });
+function* switchOff(
+  namespace: string,
+  { configMap, flags }: Extract<Remedy, { kind: "flags" }>,
+  run: (command: string) => Script<Action>,
+): Script<Action[]> {
+  const data: Record<string, string> = {};
+  for (const key of new Set(flags.map((flag) => flag.key))) {
+    const own = flags.filter((flag) => flag.key === key);
+    const document = JSON.parse(own[0]!.document);
+    for (const flag of own) document.flags[flag.name].defaultVariant = "off";
+    data[key] = JSON.stringify(document, null, 2);
+  }
+  const patch = JSON.stringify({ data });
   // The single quotes of a shell word cannot hold a single quote.
   const quoted = patch.replaceAll("'", "\\u0027");
   return [
-    yield* run(`kubectl patch configmap ${flag.configMap} -n ${namespace} --type=merge -p '${quoted}'`),
+    yield* run(`kubectl patch configmap ${configMap} -n ${namespace} --type=merge -p '${quoted}'`),
     yield* run(`kubectl rollout restart deployment -n ${namespace}`),
   ];
 }

@@ -119,7 +119,7 @@ const CASES: [string, (evidence: Evidence) => void, string, string][] = [
       evidence.flags = [{ configMap: "flags", key: "f.json", document: "{}", ...flag }];
     },
     "shop/ConfigMap/flags",
-    "flag",
+    "flags",
   ],
   [
     "pods that no node takes",
