@@ -1,9 +1,10 @@
 /**
- * The way of a connection, as in a cluster: name -> Service -> port -> ready endpoint -> a process that listens. The same
+ * The way of a connection, as in a cluster: name -> Service -> port -> ready endpoint -> policies -> a process that listens. The same
  * function serves requests, programs that connect when they start, and `nc` in an init container.
  */
 import type { KubeApi } from "../kube/api.js";
 import type { KubeObject } from "../kube/objects.js";
+import { allows } from "./policies.js";
 import type { Process, ProcessTable } from "./processes.js";
 
 /** Where a connection comes from. */
@@ -54,40 +55,53 @@ const DNS_SERVER = "10.96.0.10";
 export function createNetwork(kube: KubeApi, processes: ProcessTable): Network {
   let version = processes.version;
   let stamp = 0;
-  let podsByIp: Map<string, KubeObject> | undefined;
+  /** Pods that have not ended, by address and by uid. */
+  let pods: Map<string, KubeObject> | undefined;
   const forget = () => {
     stamp++;
   };
   const unwatch = [
     kube.watch("services", forget),
     kube.watch("endpointslices.discovery.k8s.io", forget),
+    kube.watch("networkpolicies.networking.k8s.io", forget),
+    kube.watch("namespaces", forget),
     kube.watch("pods", ({ type, object, previous }) => {
-      if (type === "MODIFIED" && object.status?.podIP === previous?.status?.podIP) return;
-      podsByIp = undefined;
+      // Conditions come and go; only address, labels and the end of a pod bear on routes.
+      const same =
+        object.status?.podIP === previous?.status?.podIP &&
+        object.status?.phase === previous?.status?.phase &&
+        object.metadata.labels === previous?.metadata.labels;
+      if (type === "MODIFIED" && same) return;
+      pods = undefined;
       forget();
     }),
   ];
 
-  function podByIp(ip: string): KubeObject | undefined {
-    if (podsByIp === undefined) {
-      podsByIp = new Map();
+  function findPod(key: string | undefined): KubeObject | undefined {
+    if (pods === undefined) {
+      pods = new Map();
       for (const pod of kube.list("pods")) {
         const phase = pod.status?.phase;
-        if (pod.status?.podIP && phase !== "Succeeded" && phase !== "Failed") podsByIp.set(pod.status.podIP, pod);
+        if (phase === "Succeeded" || phase === "Failed") continue;
+        pods.set(pod.metadata.uid!, pod);
+        if (pod.status?.podIP) pods.set(pod.status.podIP, pod);
       }
     }
-    return podsByIp.get(ip);
+    return key === undefined ? undefined : pods.get(key);
   }
 
-  function listener(podUid: string | undefined, port: number): Process | undefined {
-    if (podUid === undefined) return undefined;
-    return processes.ofPod(podUid).find((process) => process.ports.has(port));
+  /** What comes of a connection to a pod: dropped by a policy, refused, or taken by the process that listens. */
+  function arrive(origin: Origin, pod: KubeObject | undefined, ip: string, port: number): Outcome {
+    if (pod === undefined) return { failure: "refused", ip };
+    if (!allows(kube, findPod(origin.podUid), pod, port)) return { failure: "timeout", ip };
+    const process = processes.ofPod(pod.metadata.uid!).find(({ ports }) => ports.has(port));
+    return process === undefined ? { failure: "refused", ip } : { process, ip, port };
   }
 
-  function toPod(ip: string, port: number): Route {
-    const pod = podByIp(ip);
+  function toPod(origin: Origin, ip: string, port: number): Route {
+    const pod = findPod(ip);
     if (pod === undefined) return failed(ip, "timeout");
-    return reached(ip, port, [listener(pod.metadata.uid, port)]);
+    return { outcomes: [arrive(origin, pod, ip, port)], next: 0 };
   }
 
   /** Endpoints of a Service's port; a headless Service is dialled at the port itself. */
@@ -101,9 +115,7 @@ export function createNetwork(kube: KubeApi, processes: ProcessTable): Network {
     const ip: string = headless ? "" : (spec.clusterIP ?? "");
     // kube-proxy has no rule for a port that the Service does not have: the packets go nowhere.
     if (servicePort === undefined && !headless) return failed(ip, "timeout");
-    const targets: (Process | undefined)[] = [];
-    let first = "";
-    let targetPort = port;
+    const outcomes: Outcome[] = [];
     for (const slice of kube.list("endpointslices.discovery.k8s.io", service.metadata.namespace)) {
       if (slice.metadata.labels?.["kubernetes.io/service-name"] !== service.metadata.name) continue;
       const number = headless
@@ -113,23 +125,24 @@ export function createNetwork(kube: KubeApi, processes: ProcessTable): Network {
       for (const endpoint of slice.endpoints ?? []) {
         if (endpoint.conditions?.ready === false) continue;
         const address: string = endpoint.addresses?.[0] ?? "";
-        first ||= address;
-        targetPort = number;
-        targets.push(listener(endpoint.targetRef?.uid ?? podByIp(address)?.metadata.uid, number));
+        const pod = findPod(endpoint.targetRef?.uid) ?? findPod(address);
+        outcomes.push(arrive(origin, pod, headless ? address : ip, number));
       }
     }
-    if (targets.length > 0) return reached(headless ? first : ip, targetPort, targets);
+    if (outcomes.length > 0) return { outcomes, next: 0 };
     // Without a ready endpoint kube-proxy rejects; a headless name resolves to nothing.
     return failed(ip, headless ? "dns" : "refused");
   }
 
   function find(origin: Origin, host: string, port: number, depth = 0): Route {
     if (host === "localhost" || host.startsWith("127.") || host === "::1") {
-      return reached("127.0.0.1", port, [listener(origin.podUid, port)]);
+      const process = processes.ofPod(origin.podUid).find(({ ports }) => ports.has(port));
+      const ip = "127.0.0.1";
+      return { outcomes: [process === undefined ? { failure: "refused", ip } : { process, ip, port }], next: 0 };
     }
     if (/^\d+\.\d+\.\d+\.\d+$/.test(host)) {
       const service = kube.list("services").find((candidate) => candidate.spec?.clusterIP === host);
-      return service ? toService(service, port, depth, origin) : toPod(host, port);
+      return service ? toService(service, port, depth, origin) : toPod(origin, host, port);
     }
     const service = depth < 5 ? serviceByName(kube, origin, host) : undefined;
     return service ? toService(service, port, depth, origin) : failed("", "dns");
@@ -169,12 +182,6 @@ export function createNetwork(kube: KubeApi, processes: ProcessTable): Network {
 
 function failed(ip: string, failure: ConnectFailure): Route {
   return { outcomes: [{ failure, ip }], next: 0 };
-}
-
-/** The way to endpoints; where nothing listens at one, its pod refuses. */
-function reached(ip: string, port: number, targets: (Process | undefined)[]): Route {
-  const outcomes = targets.map((process): Outcome => (process ? { process, ip, port } : { failure: "refused", ip }));
-  return { outcomes, next: 0 };
 }
 
 /**

@@ -125,6 +125,19 @@ const CASES: Case[] = [
     never: ["HighRequestErrorRate/frontend", "KubePodCrashLooping/checkout"],
   },
   {
+    what: "a network policy that lets nobody in",
+    change(world) {
+      world.cluster.kube.create("networkpolicies.networking.k8s.io", {
+        apiVersion: "networking.k8s.io/v1",
+        kind: "NetworkPolicy",
+        metadata: { name: "payment-ingress", namespace: NAMESPACE },
+        spec: { podSelector: { matchLabels: { "opentelemetry.io/name": "payment" } }, policyTypes: ["Ingress"] },
+      });
+    },
+    alerts: ["HighRequestErrorRate/checkout", "HighRequestLatency/checkout", "NoRequestsReceived/payment"],
+    never: ["KubePodNotReady", "HighRequestErrorRate/payment"],
+  },
+  {
     what: "no e-mail: the order goes on",
     change: (world) => scale(world, "email", 0),
     alerts: ["HighRequestErrorRate/checkout", "NoRequestsReceived/email"],
