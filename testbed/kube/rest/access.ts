@@ -4,6 +4,7 @@
  */
 import { forbidden, StatusError } from "../errors.js";
 import type { KindContext } from "../kinds/index.js";
+import type { Registry } from "../resources.js";
 
 export interface Identity {
   name: string;
@@ -81,10 +82,10 @@ function rulesFor({ role, namespaces }: TokenOptions): PolicyRule[] {
 }
 
 export class Access {
-  readonly #objects: KindContext;
+  readonly #objects: KindContext & { registry: Registry };
   readonly #tokens = new Map<string, Identity>();
 
-  constructor(objects: KindContext) {
+  constructor(objects: KindContext & { registry: Registry }) {
     this.#objects = objects;
   }
 
@@ -180,7 +181,23 @@ export class Access {
       all.push({ verbs: ["*"], apiGroups: ["*"], resources: ["*"] }, { verbs: ["*"], nonResourceURLs: ["*"] });
     }
     const bound = [...this.#bound(identity)].filter((b) => b.namespace === undefined || b.namespace === namespace);
-    return [...all, ...own, ...bound.map((b) => b.rule)];
+    return [...all, ...own.flatMap((rule) => this.#spelledOut(rule)), ...bound.map((b) => b.rule)];
+  }
+
+  /** RBAC knows no exceptions: a rule that has some is told as a list of what it covers, a rule for each group. */
+  #spelledOut(rule: PolicyRule): PolicyRule[] {
+    const { except, namespaces: _, ...rest } = rule;
+    if (except === undefined) return [rest];
+    const groups = new Map<string, Set<string>>();
+    for (const { group, resource, subresources } of this.#objects.registry.all()) {
+      const names = groups.get(group) ?? new Set();
+      groups.set(group, names);
+      for (const name of [resource, ...[...subresources.keys()].map((s) => `${resource}/${s}`)]) {
+        const qualified = group === "" ? name : `${resource}.${group}`;
+        if (!except.includes(name) && !except.includes(qualified)) names.add(name);
+      }
+    }
+    return [...groups].map(([group, names]) => ({ ...rest, apiGroups: [group], resources: [...names] }));
   }
 
   *#bound(identity: Identity): Iterable<{ rule: PolicyRule; namespace: string | undefined }> {

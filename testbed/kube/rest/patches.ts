@@ -80,6 +80,14 @@ function plainPatch(call: Call, type: string): KubeObject {
   }
   const refuse = (why: string) => invalidPatch(patched, why);
   const request = writeRequest(call, (findings) => refuse(`strict decoding error: ${findings.join(", ")}`));
+  const renamed = patched.metadata?.name;
+  if (renamed !== name) {
+    throw badRequest(
+      renamed
+        ? `the name of the object (${renamed}) does not match the name on the URL (${name})`
+        : "name must be provided",
+    );
+  }
   // A version in the patch asks for that version; without one, the latest is meant.
   const version = patched.metadata?.resourceVersion;
   if (version !== undefined && version !== old.metadata.resourceVersion) throw conflict(info, name!, MODIFIED);

@@ -140,6 +140,21 @@ describe("reviews", () => {
       },
     });
   });
+  it("list what a token may do, without what it may not", async () => {
+    const body = {
+      apiVersion: "authorization.k8s.io/v1",
+      kind: "SelfSubjectRulesReview",
+      spec: { namespace: "default" },
+    };
+    const rules = async (token: string) =>
+      (await server.ask("POST", "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews", body, { token })).body.status
+        .resourceRules;
+    const core = (await rules("reader")).find((r: any) => r.apiGroups.includes("") && r.verbs.includes("list"));
+    expect(core.resources).toContain("pods/log");
+    expect(core.resources).not.toContain("secrets");
+    expect(core.resources).not.toContain("pods/exec");
+    expect(await rules("admin")).toContainEqual({ verbs: ["*"], apiGroups: ["*"], resources: ["*"] });
+  });
   it("hand out tokens of service accounts", async () => {
     await server.ask("POST", `${CORE}/serviceaccounts`, {
       apiVersion: "v1",

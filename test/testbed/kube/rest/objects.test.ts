@@ -265,6 +265,8 @@ describe("patch", () => {
       422,
       /^ "" is invalid: patch: .*json: cannot unmarshal string into Go struct field DeploymentSpec.spec.replicas of type int32$/,
     ],
+    [MERGE, '{"metadata":{"name":"x"}}', 400, "the name of the object (x) does not match the name on the URL (web)"],
+    [MERGE, '{"metadata":{"uid":"x"}}', 409, /Precondition failed: UID in precondition: x/],
     [MERGE, '{"metadata":{"resourceVersion":"1"}}', 409, /the object has been modified/],
   ])("%s %s", async (type, text, status, message) => {
     const answer = await server.ask("PATCH", `${APPS}/deployments/web`, text, { type });
