@@ -14,6 +14,18 @@ export type ProtocolName = "tool-calling" | "react-text" | "json-action";
 
 export const PROTOCOL_NAMES: readonly ProtocolName[] = ["tool-calling", "react-text", "json-action"];
 
+/** Tools beside the baseline's own; each can be switched on and off. */
+export const EXTRA_TOOLS = [
+  "topology",
+  "changes",
+  "log_patterns",
+  "metric_anomalies",
+  "compare_traces",
+  "nl2script",
+] as const;
+
+export type ExtraTool = (typeof EXTRA_TOOLS)[number];
+
 /** When one is reached the model gets one last turn to submit its answer. An absent limit is no limit. */
 export interface Limits {
   /** Model calls of the loop; the last turn comes on top. */
@@ -40,6 +52,8 @@ export interface AgentOptions {
   examples: boolean;
   /** Offer the tool that summarizes long observations. */
   summarizer: boolean;
+  /** Tools beside the baseline's own. One that reads a modality which is off is left out. */
+  extraTools: readonly ExtraTool[];
   /** Which telemetry the agent may read. */
   modalities: { traces: boolean; logs: boolean; metrics: boolean };
   /** `prompts/<task>/<variant>.md`; a task without that variant uses `default`. */
@@ -57,6 +71,7 @@ export const DEFAULT_AGENT_OPTIONS: AgentOptions = {
   linters: true,
   examples: true,
   summarizer: true,
+  extraTools: ["topology", "changes"],
   modalities: { traces: true, logs: true, metrics: true },
   promptVariant: "default",
   kubectl: "builtin",

@@ -1,6 +1,6 @@
 /** What a model gave as a tool's arguments, brought into the form that the tool's schema wants where that is plain. */
 import type { ZodIssue, ZodTypeAny } from "zod";
-import { parseLoosely } from "../../tools/index.js";
+import { readJsonText } from "./json-text.js";
 
 export type Checked = { ok: true; args: Record<string, unknown> } | { ok: false; problems: string[] };
 
@@ -36,8 +36,10 @@ const WRAPPER = /^(__arg1|input|args|arguments|parameters|kwargs|action_input|to
 /** Arguments wrapped in one more layer (`{"input": {...}}`), given as JSON text, or as bare text, are taken out of it. */
 function unwrap(schema: ZodTypeAny, args: unknown): unknown {
   if (typeof args === "string") {
-    const parsed = parseLoosely(args);
-    if (parsed !== undefined) return unwrap(schema, parsed);
+    const parsed = readJsonText(args);
+    if (parsed?.ok) return unwrap(schema, parsed.value);
+    // Half an object is no text.
+    if (parsed !== undefined) return args;
     const field = fieldFor(schema, args);
     return field === undefined ? args : { [field]: args };
   }
@@ -65,7 +67,7 @@ function mend(root: unknown, issue: ZodIssue): unknown {
     return copy;
   }
   if (issue.expected === "string" && ["array", "object"].includes(issue.received)) {
-    holder[key] = JSON.stringify(value);
+    holder[key] = isArgv(key, value) ? value.join(" ") : JSON.stringify(value);
     return copy;
   }
   if (issue.expected === "array" && issue.received === "object") {
@@ -73,8 +75,10 @@ function mend(root: unknown, issue: ZodIssue): unknown {
     return copy;
   }
   if (typeof value !== "string") return root;
-  if (issue.expected === "number" && value.trim() !== "" && Number.isFinite(Number.parseFloat(value))) {
-    holder[key] = Number.parseFloat(value);
+  if (issue.expected === "number") {
+    const number = readQuantity(value, String(key));
+    if (number === undefined) return root;
+    holder[key] = number;
     return copy;
   }
   if (issue.expected === "boolean" && /^(true|false|yes|no)$/i.test(value.trim())) {
@@ -82,17 +86,56 @@ function mend(root: unknown, issue: ZodIssue): unknown {
     return copy;
   }
   if (issue.expected === "array" || issue.expected === "object") {
-    const parsed = parseLoosely(value);
-    if (parsed !== undefined && typeof parsed === "object") {
-      holder[key] = parsed;
+    const parsed = readJsonText(value);
+    if (parsed?.ok) {
+      holder[key] = parsed.value;
       return copy;
     }
-    if (issue.expected === "array") {
+    if (issue.expected === "array" && parsed === undefined) {
       holder[key] = value.trim() === "" ? [] : [value];
       return copy;
     }
   }
   return root;
+}
+
+/** A command given as a list of words. */
+function isArgv(key: string | number, value: unknown): value is string[] {
+  const words = Array.isArray(value) && value.every((one) => typeof one === "string" && /^\S+$/.test(one));
+  return words && value.length > 0 && /^(command|cmd|query)$/.test(String(key));
+}
+
+const SECONDS: Record<string, number> = {
+  s: 1,
+  sec: 1,
+  second: 1,
+  m: 60,
+  min: 60,
+  minute: 60,
+  h: 3600,
+  hr: 3600,
+  hour: 3600,
+};
+
+/**
+ * A number in a text, in the unit that the field's name says: "90s" and "5m" for `seconds` are 90 and 300. A unit that does
+ * not fit, or words, are not guessed at.
+ */
+function readQuantity(text: string, field: string): number | undefined {
+  const match = /^\s*(-?\d+(?:\.\d+)?)\s*([a-z]*)\s*$/i.exec(text);
+  if (match === null) return undefined;
+  const number = Number(match[1]);
+  const unit = match[2]!.toLowerCase();
+  if (unit === "") return number;
+  const given = SECONDS[unit] ?? SECONDS[unit.replace(/s$/, "")];
+  const wanted = /second/.test(field)
+    ? 1
+    : /minute|window|since/.test(field)
+      ? 60
+      : /hour/.test(field)
+        ? 3600
+        : undefined;
+  return given === undefined || wanted === undefined ? undefined : (number * given) / wanted;
 }
 
 function describe(issue: ZodIssue): string {

@@ -9,8 +9,9 @@ import type { TaskRun } from "../task-run.js";
 export function speak(protocol: Protocol, run: TaskRun, submit: string) {
   let count = 0;
   const used = new Set<string>();
-  const nextId = () => `${run.context.protocol}_${++count}`;
-  let settings = protocol.settings(run.context.model._llmType(), { names: run.tools, submit });
+  // Nine letters and digits: Mistral's servers take no other ids.
+  const nextId = () => `call${String(++count).padStart(5, "0")}`;
+  const settings = protocol.settings(run.context.model._llmType(), { names: run.tools, submit });
   return createMiddleware({
     name: "speak",
     wrapModelCall: async (request, handler) => {
@@ -24,22 +25,33 @@ export function speak(protocol: Protocol, run: TaskRun, submit: string) {
           tools: protocol.native ? tools : [],
           modelSettings: { ...request.modelSettings, ...settings },
         })) as AIMessage;
-      let answer: AIMessage;
-      try {
-        answer = await ask(settings);
-      } catch (error) {
-        // Not every server knows stop words or a JSON mode; the protocol does without them then.
-        if (run.failure?.kind !== "bad-request" || Object.keys(settings).length === 0) throw error;
-        run.failure = undefined;
-        settings = {};
-        answer = await ask(settings);
-      }
+      const answer = await withFallback(settings, ask, run);
       const parsed = protocol.read(answer, names);
       run.note = parsed.ok ? parsed.note : undefined;
       run.unreadable = parsed.ok ? undefined : parsed.reason;
       return keepsCalls(protocol, answer, parsed, used) ? answer : withCalls(answer, parsed, nextId);
     },
   });
+}
+
+/**
+ * Not every server knows stop words or a JSON schema: what one refuses is taken off `settings` for good, the next is tried,
+ * and in the end the protocol does without.
+ */
+async function withFallback(
+  settings: Record<string, unknown>[],
+  ask: (settings: Record<string, unknown>) => Promise<AIMessage>,
+  run: TaskRun,
+): Promise<AIMessage> {
+  for (;;) {
+    try {
+      return await ask(settings[0] ?? {});
+    } catch (error) {
+      if (run.failure?.kind !== "bad-request" || settings.length === 0) throw error;
+      run.failure = undefined;
+      settings.shift();
+    }
+  }
 }
 
 /**

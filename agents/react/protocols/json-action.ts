@@ -1,9 +1,9 @@
 /** One JSON object a turn, for models without tool calling; enforced by backends that can. */
 import { prompt } from "../../../prompts/index.js";
-import type { ToolNames } from "./action.js";
+import { type Parsed, type ReadSettings, type ToolNames, withoutThinking } from "./action.js";
 import { describeTools } from "./describe-tools.js";
-import { parseJsonAction } from "./parse-json.js";
-import { asPlainText, type Protocol } from "./protocol.js";
+import { asPlainText, type Protocol, wasCutOff } from "./protocol.js";
+import { readCalls } from "./read-calls.js";
 
 export const jsonAction: Protocol = {
   name: "json-action",
@@ -16,12 +16,38 @@ export const jsonAction: Protocol = {
       examples: options.examples ? "yes" : "",
     }).text,
   settings: (backend, tools) => {
-    if (backend === "ollama") return { format: actionSchema(tools) };
-    return backend === "openai" ? { response_format: { type: "json_object" } } : {};
+    if (backend === "ollama") return [{ format: actionSchema(tools) }, { format: "json" }];
+    if (!JSON_MODES.has(backend)) return [];
+    const json_schema = { name: "action", schema: actionSchema(tools) };
+    return [{ response_format: { type: "json_schema", json_schema } }, { response_format: { type: "json_object" } }];
   },
   write: (messages) => asPlainText(messages, "Observation: "),
-  read: (answer, tools) => parseJsonAction(answer.text, tools),
+  read: (answer, tools) => parseJsonAction(answer.text, tools, { cut: wasCutOff(answer) }),
 };
+
+/** Backends, by what LangChain calls their kind, that take OpenAI's `response_format`. */
+const JSON_MODES = new Set(["openai", "azure_openai", "groq", "mistral_ai", "deepseek"]);
+
+/** The action in `text`; the first one when there are several. */
+export function parseJsonAction(text: string, tools: ToolNames, settings: ReadSettings = {}): Parsed {
+  const parsed = readCalls(text, tools, settings);
+  if (parsed === undefined) return { ok: false, reason: whyNone(text) };
+  if (!parsed.ok || parsed.actions.length === 1) return parsed;
+  return {
+    ok: true,
+    actions: parsed.actions.slice(0, 1),
+    note: "only your first action was run: give one action at a time",
+  };
+}
+
+function whyNone(text: string): string {
+  if (text.trim() !== "" && withoutThinking(text) === "") {
+    return 'you only thought; answer with one JSON object with the keys "action" and "input"';
+  }
+  return /\{/.test(text)
+    ? 'the JSON object names no tool: it needs the keys "action" and "input"'
+    : 'your answer holds no JSON object; answer with one that has the keys "action" and "input"';
+}
 
 function actionSchema(tools: ToolNames): Record<string, unknown> {
   return {

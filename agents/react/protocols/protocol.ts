@@ -21,13 +21,27 @@ export interface Protocol {
     submit: string,
     options: Pick<AgentOptions, "promptVariant" | "examples">,
   ): string;
-  /** More settings for the model call, such as a format that the backend enforces. */
-  settings(backend: string, tools: ToolNames): Record<string, unknown>;
+  /**
+   * More settings for the model call, such as a format that the backend enforces: the best first. A server that refuses
+   * one is asked with the next, and in the end without any.
+   */
+  settings(backend: string, tools: ToolNames): Record<string, unknown>[];
   /** The conversation as the model should see it. */
   write(messages: readonly BaseMessage[]): BaseMessage[];
   /** The actions in an answer. */
   read(answer: AIMessage, tools: ToolNames): Parsed;
 }
+
+/** Whether the backend stopped the answer at the token limit, in whatever words it says so. */
+export function wasCutOff(answer: BaseMessage): boolean {
+  const metadata = answer.response_metadata as Record<string, unknown> | undefined;
+  return REASON_KEYS.some((key) => {
+    const reason = metadata?.[key];
+    return typeof reason === "string" && /^(length|max_?tokens|model_length|token_limit)$/i.test(reason);
+  });
+}
+
+const REASON_KEYS = ["finish_reason", "stop_reason", "finishReason", "stopReason", "done_reason"];
 
 /** The answer as the loop wants it: with the calls that were read out of it, or one that says what was wrong. */
 export function withCalls(answer: AIMessage, parsed: Parsed, nextId: () => string): AIMessage {
@@ -64,9 +78,18 @@ export function asPlainText(messages: readonly BaseMessage[], prefix: string): B
     else if (HumanMessage.isInstance(message)) said.push(message.text);
     else {
       flush();
-      plain.push(AIMessage.isInstance(message) ? new AIMessage(message.text) : message);
+      plain.push(AIMessage.isInstance(message) ? withoutCalls(message) : message);
     }
   }
   flush();
   return plain;
+}
+
+/** What a model said, without its calls. What it thought stays: some servers want it back. */
+export function withoutCalls(message: AIMessage, text = message.text): AIMessage {
+  const { reasoning_content } = message.additional_kwargs;
+  return new AIMessage({
+    content: text === "" ? "(nothing)" : text,
+    ...(reasoning_content === undefined ? {} : { additional_kwargs: { reasoning_content } }),
+  });
 }

@@ -2,7 +2,7 @@
 import { prompt } from "../../../prompts/index.js";
 import { describeTools } from "./describe-tools.js";
 import { parseReact } from "./parse-react.js";
-import { asPlainText, type Protocol } from "./protocol.js";
+import { asPlainText, type Protocol, wasCutOff } from "./protocol.js";
 
 export const reactText: Protocol = {
   name: "react-text",
@@ -15,7 +15,7 @@ export const reactText: Protocol = {
       examples: options.examples ? "yes" : "",
     }).text,
   // Without it, models go on and make up the observation.
-  settings: (backend) => (backend === "openai" || backend === "ollama" ? { stop: ["\nObservation:"] } : {}),
+  settings: () => [{ stop: ["\nObservation:"] }],
   write: (messages) => asPlainText(messages, "Observation: "),
-  read: (answer, tools) => parseReact(answer.text, tools),
+  read: (answer, tools) => parseReact(answer.text, tools, { cut: wasCutOff(answer) }),
 };

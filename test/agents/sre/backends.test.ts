@@ -78,19 +78,35 @@ describe.each(["openai", "ollama"] as const)("the agent on %s", (kind) => {
     const stop = kind === "openai" ? second.stop : second.options.stop;
     expect(stop).toEqual(protocol === "react-text" ? ["\nObservation:"] : undefined);
     if (protocol === "json-action") {
-      const format = kind === "openai" ? second.response_format : second.format.properties.action.enum;
-      expect(format).toEqual(
-        kind === "openai" ? { type: "json_object" } : expect.arrayContaining(["wait", "submit_diagnosis"]),
-      );
+      const schema = kind === "openai" ? second.response_format.json_schema.schema : second.format;
+      expect(schema.properties.action.enum).toEqual(expect.arrayContaining(["wait", "submit_diagnosis"]));
     }
   });
 });
 
 describe("servers that refuse", () => {
+  it.each(["openai", "ollama"] as const)("a JSON schema are asked for any JSON object: %s", async (kind) => {
+    server = await serve(({ body }, response, n) => {
+      if (body.response_format?.type === "json_schema" || typeof body.format === "object") {
+        return json(response, { error: { message: "json_schema is not supported" } }, 400);
+      }
+      const { content } = turns["json-action"][n === 2 ? 0 : 1]!;
+      if (kind === "ollama") return json(response, { done: true, message: { role: "assistant", content } });
+      json(response, { choices: [{ index: 0, message: { role: "assistant", content }, finish_reason: "stop" }] });
+    });
+    const baseUrl = kind === "openai" ? `${server.url}/v1` : server.url;
+    const model = await resolveModel(`${kind}:m`, { baseUrl, env: {} });
+    const context = testContext(new ScriptedModel([]), { model: model.chat, protocol: "json-action" });
+    expect((await sreAgent.run({ task: "diagnosis" }, context)).status).toBe("ok");
+    const formats = server.requests.map(({ body }) => body.response_format?.type ?? body.format);
+    const weaker = kind === "openai" ? "json_object" : "json";
+    expect(formats.slice(1)).toEqual([weaker, weaker]);
+  });
+
   it.each(["react-text", "json-action"] as const)("%s does without stop words and JSON mode", async (protocol) => {
     server = await serve(({ body }, response, n) => {
       if (body.stop ?? body.response_format) return json(response, { error: { message: "unknown field" } }, 400);
-      const { content } = turns[protocol][n === 2 ? 0 : 1]!;
+      const { content } = turns[protocol][n === (protocol === "json-action" ? 3 : 2) ? 0 : 1]!;
       json(response, { choices: [{ index: 0, message: { role: "assistant", content }, finish_reason: "stop" }] });
     });
     const model = await resolveModel("openai:m", { baseUrl: `${server.url}/v1`, env: {} });
@@ -99,7 +115,7 @@ describe("servers that refuse", () => {
       testContext(new ScriptedModel([]), { model: model.chat, protocol }),
     );
     expect(outcome.status).toBe("ok");
-    expect(server.requests).toHaveLength(3);
+    expect(server.requests).toHaveLength(protocol === "json-action" ? 4 : 3);
   });
 
   it("tools: the outcome says which protocols need none", async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { parseJsonAction } from "../../../../agents/react/protocols/parse-json.js";
+import { parseJsonAction } from "../../../../agents/react/protocols/json-action.js";
 import { parseReact } from "../../../../agents/react/protocols/parse-react.js";
 
 const tools = { names: ["nl2kubectl", "nl2metrics", "wait", "submit_diagnosis"], submit: "submit_diagnosis" };
@@ -123,7 +123,7 @@ describe("json-action", () => {
     ],
     ["other keys", '{"tool": "nl2kubectl", "parameters": {"question": "pods?"}}', ["nl2kubectl", args]],
     ["nested", '{"action": {"name": "nl2kubectl", "args": {"question": "pods?"}}}', ["nl2kubectl", args]],
-    ["as a function call", '{"function": {"name": "nl2kubectl", "arguments": "{}"}}', ["nl2kubectl", "{}"]],
+    ["as a function call", '{"function": {"name": "nl2kubectl", "arguments": "{}"}}', ["nl2kubectl", {}]],
     ["arguments beside the name", '{"action": "nl2kubectl", "question": "pods?"}', ["nl2kubectl", args]],
     ["the tool as key", '{"nl2kubectl": {"question": "pods?"}}', ["nl2kubectl", args]],
     ["tags", '<tool_call>{"name": "nl2kubectl", "arguments": {"question": "pods?"}}</tool_call>', ["nl2kubectl", args]],
