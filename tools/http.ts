@@ -13,6 +13,8 @@ const TITLES: Record<Backend, string> = {
 };
 
 const TIMEOUT_MS = 30_000;
+/** What is read of one answer; no tool shows as much. */
+export const MAX_READ_BYTES = 32 * 1024 * 1024;
 
 export type Parameters = Record<string, string | number | readonly string[] | undefined>;
 
@@ -20,7 +22,8 @@ export type Parameters = Record<string, string | number | readonly string[] | un
  * Reads `path` of a backend as JSON.
  *
  * @param parameters a list is sent as the same name several times
- * @throws ToolFailure with the backend's own message when it refuses, and without addresses: they are no news to anyone
+ * @throws ToolFailure with the backend's own message when it refuses, and without addresses: they are no news to anyone;
+ * or when the answer is longer than `MAX_READ_BYTES`: the rest is not read
  */
 export async function getJson(
   endpoints: ToolEndpoints,
@@ -43,9 +46,9 @@ export async function getJson(
       signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
     });
     status = response.status;
-    body = await response.text();
+    body = await boundedText(response, backend);
   } catch (error) {
-    if (signal?.aborted) throw error;
+    if (signal?.aborted || error instanceof ToolFailure) throw error;
     const why = timeout.aborted ? `no answer within ${TIMEOUT_MS / 1000} s` : "connection failed";
     throw new ToolFailure(`${TITLES[backend]} is not reachable: ${why}`);
   }
@@ -61,4 +64,22 @@ export async function getJson(
   }
   if (json === undefined) throw new ToolFailure(`${TITLES[backend]} did not answer with JSON`);
   return json;
+}
+
+/** The body, as long as it is within the bound; beyond that the connection is given up. */
+async function boundedText(response: Response, backend: Backend): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  if (response.body === null) return "";
+  for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>) {
+    size += chunk.length;
+    if (size > MAX_READ_BYTES) {
+      const bound = `${MAX_READ_BYTES / 1024 / 1024} MiB`;
+      throw new ToolFailure(
+        `the answer of ${TITLES[backend]} is longer than ${bound}: ask for less, or a shorter time`,
+      );
+    }
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString("utf8");
 }
