@@ -3,7 +3,7 @@ import { Discovery } from "./client/discovery.js";
 import { RestClient } from "./client/rest.js";
 import { parseCommandLine } from "./command-line.js";
 import { createContext } from "./context.js";
-import { RefusedError } from "./errors.js";
+import { errorText, RefusedError } from "./errors.js";
 import { runFilter } from "./filters/index.js";
 import { changesNothing, guard, type Policy, wall } from "./guard.js";
 import type { Invocation } from "./invocation.js";
@@ -129,15 +129,23 @@ export class Kubectl {
       },
       warn: (text) => warnings.push(`Warning: ${text}\n`),
     });
-    const { context, result } = await createContext({
-      client,
-      discovery: this.discovery,
-      flags,
-      ...(stdin !== undefined ? { stdin } : {}),
-      maskSecrets: this.options.maskSecrets ?? true,
-      now: this.options.now,
-      sleep: (seconds) => this.options.sleep(seconds, signal),
-    });
+    let made: Awaited<ReturnType<typeof createContext>>;
+    try {
+      made = await createContext({
+        client,
+        discovery: this.discovery,
+        flags,
+        ...(stdin !== undefined ? { stdin } : {}),
+        maskSecrets: this.options.maskSecrets ?? true,
+        now: this.options.now,
+        sleep: (seconds) => this.options.sleep(seconds, signal),
+      });
+    } catch (error) {
+      // No usable kubeconfig.
+      if (signal?.aborted) throw error;
+      return { stdout: "", stderr: `${errorText(error)}\n`, code: 1 };
+    }
+    const { context, result } = made;
     try {
       if (verb.access === "write" && !changesNothing(invocation)) {
         const why = await checkScope(context, verb.name, policy);

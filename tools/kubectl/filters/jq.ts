@@ -28,14 +28,43 @@ const LONG = new Set([
 /** Runs in the worker; plain text so that it needs no file of its own in the built package. */
 const SOURCE = `
 const { parentPort, workerData } = require("node:worker_threads");
-require(workerData.module).then((jq) => {
+const loaded = require(workerData);
+parentPort.on("message", async ({ input, program, flags }) => {
   try {
-    parentPort.postMessage({ stdout: jq.raw(workerData.input, workerData.program, workerData.flags), code: 0 });
+    const jq = await loaded;
+    parentPort.postMessage({ stdout: jq.raw(input, program, flags), code: 0 });
   } catch (error) {
     parentPort.postMessage({ stdout: error.stdout || "", stderr: error.stderr || String(error.message || error), code: error.exitCode || 5 });
   }
-}, (error) => parentPort.postMessage({ stdout: "", stderr: String(error), code: 5 }));
+});
 `;
+
+/** A worker that waits for the next program: compiling jq takes a third of a second, running it a few milliseconds. */
+let idle: { worker: Worker; runs: number } | undefined;
+/** jq leaves memory behind with each run; a worker is replaced in time. */
+const MOST_RUNS = 200;
+
+function takeWorker(): { worker: Worker; runs: number } {
+  const taken = idle;
+  idle = undefined;
+  if (taken) return taken;
+  const worker = new Worker(SOURCE, {
+    eval: true,
+    env: {},
+    workerData: modulePath("jq-web"),
+    resourceLimits: { maxOldGenerationSizeMb: 128 },
+  });
+  return { worker, runs: 0 };
+}
+
+function giveBack(taken: { worker: Worker; runs: number }): void {
+  if (idle || taken.runs >= MOST_RUNS) void taken.worker.terminate();
+  else {
+    // A waiting worker does not keep the process alive.
+    taken.worker.unref();
+    idle = taken;
+  }
+}
 
 function readArguments(args: readonly string[]): { program: string; flags: string[] } {
   const flags: string[] = [];
@@ -64,33 +93,35 @@ export const jq: Filter = {
   name: "jq",
   async run(args, input): Promise<FilterResult> {
     const { program, flags } = readArguments(args);
-    const worker = new Worker(SOURCE, {
-      eval: true,
-      env: {},
-      workerData: { module: modulePath("jq-web"), input, program, flags },
-      resourceLimits: { maxOldGenerationSizeMb: 128 },
-    });
+    const taken = takeWorker();
+    const { worker } = taken;
+    worker.ref();
     try {
       const result = await new Promise<FilterResult>((resolve, reject) => {
+        const settle = (act: () => void) => {
+          clearTimeout(timer);
+          worker.off("message", onMessage);
+          worker.off("error", onError);
+          act();
+        };
+        const onMessage = (message: FilterResult) => settle(() => resolve(message));
+        const onError = (error: Error) => settle(() => reject(new FilterError(`jq: ${error.message}`, 5)));
         const timer = setTimeout(
-          () => reject(new FilterError(`jq: the program did not end within ${TIMEOUT_MS / 1000} s`, 5)),
+          () => onError(new Error(`the program did not end within ${TIMEOUT_MS / 1000} s`)),
           TIMEOUT_MS,
         );
-        timer.unref();
-        worker.once("message", (message) => {
-          clearTimeout(timer);
-          resolve(message);
-        });
-        worker.once("error", (error) => {
-          clearTimeout(timer);
-          reject(new FilterError(`jq: ${error.message}`, 5));
-        });
+        worker.on("message", onMessage);
+        worker.on("error", onError);
+        worker.postMessage({ input, program, flags });
       });
+      taken.runs++;
+      giveBack(taken);
       const stdout = result.stdout ?? "";
       const joined = flags.some((flag) => /^-[a-zA-Z]*j|^--join-output$/.test(flag));
       return { ...result, stdout: stdout === "" || stdout.endsWith("\n") || joined ? stdout : `${stdout}\n` };
-    } finally {
+    } catch (error) {
       await worker.terminate();
+      throw error;
     }
   },
 };

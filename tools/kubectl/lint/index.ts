@@ -233,7 +233,7 @@ function silent(error: unknown): boolean {
     );
   }
   if (error instanceof KubectlError)
-    return /connection to the server|unable to connect|not JSON|no such file|ENOENT|names no cluster|gave no answer/i.test(
+    return /is forbidden|connection to the server|unable to connect|not JSON|no such file|ENOENT|names no cluster|gave no answer/i.test(
       error.message,
     );
   return true;
