@@ -7,7 +7,7 @@ import { chmodSync, cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } f
 import { request } from "node:https";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { driveRealTime, VirtualClock } from "../../testbed/clock.js";
+import { VirtualClock } from "../../testbed/clock.js";
 import { nodeSpecs, startControllers } from "../../testbed/kube/controllers/index.js";
 import { ApiServer } from "../../testbed/kube/index.js";
 import { Random } from "../../testbed/random.js";
@@ -152,19 +152,26 @@ function shellWords(line: string): string[] {
   );
 }
 
+/** Lets virtual time go on at half the speed of the wall clock, from wherever it is. */
+function driveSlowly(clock: VirtualClock): () => void {
+  const timer = setInterval(() => clock.advance(10), 20);
+  return () => clearInterval(timer);
+}
+
 /** Plays one conversation on a cluster of its own. */
 export async function play(conversationFile: string, fixtures: string): Promise<Outcome> {
   const talk = JSON.parse(readFileSync(conversationFile, "utf8")) as { namespace: string; steps: Step[] };
   const folder = mkdtempSync(join(tmpdir(), "itbench-conversation-"));
   cpSync(fixtures, join(folder, "fixtures"), { recursive: true });
   chmodSync(join(folder, "fixtures"), 0o755);
-  const clock = new VirtualClock(Date.now());
+  const clock = new VirtualClock(Math.floor(Date.now() / 1000) * 1000);
   const api = new ApiServer({ clock, random: new Random("conversation") });
   const controllers = startControllers(api, { profile: "kwok", nodes: nodeSpecs(3, "kwok") });
   const token = "test-token";
   api.access.addToken(token, { role: "admin" });
   const server = await serveKubernetes(api);
-  const stopTime = driveRealTime(clock);
+  // Managed fields are listed by the second in which they were written: what belongs together must not straddle two.
+  const stopTime = driveSlowly(clock);
   const kubeconfig = join(folder, "kubeconfig");
   writeFileSync(kubeconfig, server.kubeconfig({ token }));
 
@@ -242,6 +249,7 @@ export async function play(conversationFile: string, fixtures: string): Promise<
         clock.advance(4_000);
         continue;
       }
+      if (clock.now() % 1000 > 400) clock.advanceTo(Math.ceil(clock.now() / 1000) * 1000);
       const got = {
         ...step,
         ...("kubectl" in step ? await kubectl(step.kubectl, step.namespace, step.stdin) : await http(step)),
