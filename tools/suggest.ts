@@ -30,6 +30,32 @@ export function didYouMean(wrong: string, names: readonly string[], max = 5): st
   return near.length === 0 ? "" : `; did you mean ${near.join(", ")}?`;
 }
 
+/**
+ * Up to `max` of `names` that `wrong` is most likely a slip for: two letters off in a word of five or more, the same
+ * but for case and signs between words, or one the beginning of the other at such a sign.
+ */
+export function nearest(wrong: string, names: readonly string[], max = 3): string[] {
+  const target = wrong.toLowerCase();
+  const bare = target.replace(/[^a-z0-9]/g, "");
+  const allowed = target.length < 5 ? 1 : target.length < 12 ? 2 : 3;
+  const scored: { name: string; distance: number }[] = [];
+  for (const name of names) {
+    const lower = name.toLowerCase();
+    if (lower === target && name === wrong) continue;
+    const distance = editDistance(target, lower, allowed + 1);
+    const whole = (long: string, short: string) =>
+      short.length > 2 && long.startsWith(short) && /^[^a-z0-9]/.test(long.slice(short.length));
+    if (distance <= allowed) scored.push({ name, distance });
+    else if (lower.replace(/[^a-z0-9]/g, "") === bare) scored.push({ name, distance: 1 });
+    else if (whole(lower, target) || whole(target, lower)) scored.push({ name, distance: 3 });
+    else if (target === `${lower}service` || target === `${lower}-service`) scored.push({ name, distance: 2 });
+  }
+  return scored
+    .sort((a, b) => a.distance - b.distance || a.name.localeCompare(b.name))
+    .slice(0, max)
+    .map((one) => one.name);
+}
+
 /** At most `max` of `names`, those that share words with `question` first, then the rest in order. */
 export function relevant(names: readonly string[], question: string, max: number): string[] {
   if (names.length <= max) return [...names];

@@ -5,9 +5,10 @@
 import { tool } from "@langchain/core/tools";
 import { z } from "zod";
 import { type ToolContext, ToolFailure } from "../context.js";
+import { findingTexts } from "../lint/finding.js";
 import { createKubectlRunner, type KubectlQuery } from "./client.js";
 import { isCommand, writeKubectlQuery } from "./generate.js";
-import { lintKubectlQuery } from "./lint.js";
+import { createKubectlLint } from "./lint.js";
 
 const command = z
   .string()
@@ -23,6 +24,7 @@ const questionSchema = z.object({
 /** Tool `nl2kubectl`; in `direct` mode it takes commands only. */
 export function createNl2Kubectl(context: ToolContext) {
   const runCommand = createKubectlRunner(context);
+  const lint = createKubectlLint(context);
   const can = context.writes ? "reads and changes" : "reads (it cannot change anything)";
   return tool(
     async (input: z.infer<typeof questionSchema>) => {
@@ -36,7 +38,7 @@ export function createNl2Kubectl(context: ToolContext) {
           return input.manifest && !written.manifest ? { ...written, manifest: input.manifest } : written;
         },
         // The agent reads kubectl's own message as well as a finding; only what a nested model wrote is checked first.
-        lint: async (one) => (given ? [] : lintKubectlQuery(one, context)),
+        lint: async (one) => (given ? [] : findingTexts(await lint(one))),
         execute: async (one) => {
           const output = await runCommand(one);
           return given ? output : `$ ${one.command}\n${output}`;

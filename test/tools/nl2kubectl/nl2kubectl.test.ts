@@ -3,8 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { createNl2Kubectl } from "../../../tools/index.js";
+import { findingTexts } from "../../../tools/lint/finding.js";
 import { isCommand, readKubectlQuery } from "../../../tools/nl2kubectl/generate.js";
-import { lintKubectlQuery } from "../../../tools/nl2kubectl/lint.js";
+import { createKubectlLint } from "../../../tools/nl2kubectl/lint.js";
 import { json, serve, type TestServer } from "../../support/http.js";
 import { toolContext } from "../../support/tool-context.js";
 
@@ -116,25 +117,24 @@ describe("readKubectlQuery", () => {
   ])("isCommand(%j) is %s", (text, is) => expect(isCommand(text)).toBe(is));
 });
 
-describe("lintKubectlQuery", () => {
+describe("the linter", () => {
   it.each([
     { command: "kubectl get pods -n shop", finding: undefined },
     { command: "kubectl get nodes", finding: undefined },
-    { command: "kubectl get pods", finding: "no namespace is named: add -n shop" },
     { command: "kubectl describe pod <pod-name> -n shop", finding: "placeholder" },
     { command: "kubectl get pods -n shop && ls", finding: "one command at a time" },
     { command: "kubectl exec -it cart -n shop -- sh", finding: "kubectl exec" },
     { command: "kubectl delete pod cart -n shop", finding: /read/ },
-  ])("$command", async ({ command, finding }) => {
-    const findings = await lintKubectlQuery({ command }, toolContext("http://127.0.0.1:9"));
+  ])("$command, with no server to ask", async ({ command, finding }) => {
+    const findings = findingTexts(await createKubectlLint(toolContext("http://127.0.0.1:9"))({ command }));
     if (finding === undefined) expect(findings).toEqual([]);
     else expect(findings.join("\n")).toMatch(finding);
   });
 
   it("asks for a manifest that is read but not there", async () => {
-    const context = toolContext("http://127.0.0.1:9", [], { writes: true });
+    const lint = createKubectlLint(toolContext("http://127.0.0.1:9", [], { writes: true }));
     const command = "kubectl apply -n shop -f -";
-    expect(await lintKubectlQuery({ command }, context)).toEqual([expect.stringContaining("manifest")]);
-    expect(await lintKubectlQuery({ command, manifest: "kind: Service" }, context)).toEqual([]);
+    expect(findingTexts(await lint({ command }))).toEqual([expect.stringContaining("manifest")]);
+    expect(await lint({ command, manifest: "kind: Service" })).toEqual([]);
   });
 });

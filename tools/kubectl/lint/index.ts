@@ -64,12 +64,18 @@ export class KubectlLinter {
   private async ask(text: string, command: ReadCommand, policy: Policy, stdin?: string): Promise<Finding[]> {
     const { invocation, argv } = command;
     const { verb, flags } = invocation;
-    const at = (message: string, shown = message) => findingAt(text, argv, message, verb.name.at(-1), shown);
+    const patch = flags.string("patch");
+    const at = (message: string, shown = message) =>
+      // Of a patch that the server turns down, the patch is what is wrong.
+      /patch: Invalid|decoding patch|server rejected|is invalid|cannot be handled|unmarshal/.test(message) &&
+      patch !== ""
+        ? findingAt(text, argv, `"${patch}"`, patch, shorten(shown))
+        : findingAt(text, argv, message, verb.name.at(-1), shorten(shown));
     const missingNamespace = await this.namespaceFinding(flags.string("namespace"), invocation, at);
     if (missingNamespace !== undefined) return [missingNamespace];
 
     const writes = verb.access === "write";
-    const client = new RehearsalClient(this.client, writes);
+    const client = new RehearsalClient(this.client, writes || verb.name[0] === "logs");
     const errors: unknown[] = [];
     const { context } = await createContext({
       client,
@@ -94,6 +100,7 @@ export class KubectlLinter {
       if (error instanceof RehearsalEnd) path = error.path;
       else errors.push(error);
     }
+    path ||= errors.find((error) => error instanceof RehearsalEnd)?.path ?? "";
     const lost = await this.unnamedNamespace(context, client.missing[0] ?? path, argv, text);
     if (lost !== undefined) return [lost];
     const findings: Finding[] = [];
@@ -211,6 +218,11 @@ export class KubectlLinter {
 
 function kindNames(resource: Resource): string[] {
   return [resource.name, resource.singular, ...resource.shortNames].filter((name) => name !== "");
+}
+
+/** A server may answer with the whole object. */
+function shorten(message: string): string {
+  return message.length > 700 ? `${message.slice(0, 400)} ... ${message.slice(-280)}` : message;
 }
 
 function flatten(error: unknown): unknown[] {

@@ -19,18 +19,19 @@ export class RehearsalEnd extends Error {
 /** `/api/v1[/namespaces/NS]/RESOURCE/NAME`: one object, and no part of it. */
 const OBJECT = /^\/(?:api\/v1|apis\/[^/]+\/[^/]+)\/(?:namespaces\/[^/]+\/)?[^/]+\/[^/]+$/;
 const LIST_IN_NAMESPACE = /^\/(?:api\/v1|apis\/[^/]+\/[^/]+)\/namespaces\/[^/]+\/[^/]+$/;
+const LOG = /\/pods\/[^/]+\/log$/;
 
 export class RehearsalClient extends RestClient {
   /** Paths of single objects that are not there. */
   readonly missing: string[] = [];
   private readonly real: RestClient;
-  private readonly writes: boolean;
+  private readonly lists: boolean;
 
-  /** @param writes whether the verb writes: it may then list what its selector means */
-  constructor(real: RestClient, writes: boolean) {
+  /** @param lists whether lists are read too: a write needs them for its selector, and logs for their container */
+  constructor(real: RestClient, lists: boolean) {
     super(real.options);
     this.real = real;
-    this.writes = writes;
+    this.lists = lists;
   }
 
   override with(): RestClient {
@@ -52,8 +53,16 @@ export class RehearsalClient extends RestClient {
   override async send(request: ApiRequest): Promise<CutText> {
     const method = request.method ?? "GET";
     if (method === "GET") {
-      if (!OBJECT.test(request.path) && !request.path.startsWith("/openapi") && !this.writes)
-        throw new RehearsalEnd(request.path);
+      if (!OBJECT.test(request.path) && !request.path.startsWith("/openapi")) {
+        if (LOG.test(request.path)) throw new RehearsalEnd(request.path);
+        // `describe` looks for names that begin alike when there is no object of the name.
+        if (!this.lists && this.missing.length === 0) {
+          const { labelSelector, fieldSelector } = request.query ?? {};
+          if (labelSelector || fieldSelector)
+            await this.real.send({ ...request, query: { labelSelector, fieldSelector, limit: "1" } });
+          throw new RehearsalEnd(request.path);
+        }
+      }
       try {
         return await this.real.send(request);
       } catch (error) {

@@ -5,6 +5,7 @@ import { parseCommandLine } from "../command-line.js";
 import { runFilter } from "../filters/index.js";
 import { guard, type Policy } from "../guard.js";
 import { type Invocation, verbWord } from "../invocation.js";
+import { printGoTemplate } from "../printers/go-template.js";
 import { findVerb, flagsOf, VERBS } from "../verbs/index.js";
 import { splitWords } from "../words.js";
 import { findingAt } from "./places.js";
@@ -39,12 +40,30 @@ export async function readCommand(text: string, policy: Policy): Promise<ReadCom
     return { findings: [findingAt(text, argv, message, verbWord(argv), withAdvice(message, argv))] };
   }
   const findings: Finding[] = [];
+  const template = templateFault(verdict.invocation);
+  if (template !== undefined) findings.push(findingAt(text, argv, `"${template.text}"`, "-o", template.message));
   for (const filter of filters) {
     const { stderr } = await runFilter(filter, "");
     // A program that was too slow on a busy machine has not been found wrong.
     if (stderr && !/did not end/.test(stderr)) findings.push(filterFinding(text, filter, stderr.trim()));
   }
   return findings.length > 0 ? { findings } : { argv, invocation: verdict.invocation };
+}
+
+/** A Go template is read when it is first filled in, which is too late here. */
+function templateFault({ flags }: Invocation): { text: string; message: string } | undefined {
+  const output = flags.string("output");
+  const inline = /^(?:go-template|template)=(.*)$/s.exec(output)?.[1];
+  const text = inline ?? (/^(go-template|template)$/.test(output) ? flags.string("template") : "");
+  if (text === "") return undefined;
+  try {
+    printGoTemplate(text, {});
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    if (/unclosed|unexpected|unterminated|not defined|missing|bad character/i.test(message))
+      return { text, message: `the template cannot be read: ${message.replace(/^error: /, "")}` };
+  }
+  return undefined;
 }
 
 /** The text with what stands in quotes blanked out, so that offsets stay. */
