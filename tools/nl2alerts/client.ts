@@ -13,7 +13,7 @@ export interface AlertsQuery {
   rule?: string;
 }
 
-interface Alert {
+export interface Alert {
   name: string;
   state: string;
   labels: Record<string, string>;
@@ -53,7 +53,8 @@ export async function runAlertsQuery(query: AlertsQuery, context: ToolContext): 
   ].join("\n");
 }
 
-async function readAlerts(context: ToolContext): Promise<Alert[]> {
+/** All alerts, pending ones too where Prometheus answers. @throws ToolFailure */
+export async function readAlerts(context: ToolContext): Promise<Alert[]> {
   try {
     const json = await getJson(context.endpoints, "prometheus", "/api/v1/alerts", {}, context.signal);
     return (json.data.alerts as any[]).map((one) => ({
@@ -76,6 +77,20 @@ async function readAlerts(context: ToolContext): Promise<Alert[]> {
       since: Date.parse(one.startsAt),
     }));
   }
+}
+
+/** The alert that began first: of those that fire, else of the pending ones; undefined when there is none to read. */
+export async function firstAlert(context: ToolContext): Promise<Alert | undefined> {
+  let alerts: Alert[];
+  try {
+    alerts = await readAlerts(context);
+  } catch (error) {
+    if (error instanceof ToolFailure) return undefined;
+    throw error;
+  }
+  const real = alerts.filter((one) => one.name !== "Watchdog" && !/^(none|info)$/.test(one.labels.severity ?? ""));
+  const firing = real.filter((one) => one.state === "firing");
+  return (firing.length > 0 ? firing : real).sort((a, b) => a.since - b.since)[0];
 }
 
 async function renderRule(name: string, context: ToolContext): Promise<string> {

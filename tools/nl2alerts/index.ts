@@ -4,6 +4,8 @@ import { z } from "zod";
 import type { ToolContext } from "../context.js";
 import { type AlertsQuery, runAlertsQuery } from "./client.js";
 
+export { firstAlert } from "./client.js";
+
 const schema = z.object({
   state: z.enum(["firing", "pending", "all"]).optional().describe("which alerts to list (firing)"),
   match: z.string().optional().describe("only alerts whose name or labels contain this text"),
