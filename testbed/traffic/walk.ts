@@ -330,13 +330,13 @@ export function createWalker(options: WalkOptions): Walker {
     },
     message(consumer, topic, operation, weightOfMessages, startMs, kept) {
       reset(weightOfMessages, kept);
-      const todo = consumer.program && compiled.get(consumer.program)?.operations.get(operation);
-      if (todo === undefined) return;
+      const handling = consumer.program && compiled.get(consumer.program)?.operations.get(operation);
+      if (handling === undefined) return;
       const sampled = kept ? topic.sample : undefined;
       duplicate = topic.repeated > 0 && random.next() < topic.repeated;
-      serve(consumer, todo, startMs, -1);
+      serve(consumer, handling, startMs, -1);
       duplicate = false;
-      recorder.commit(todo, sampled);
+      recorder.commit(handling, sampled);
     },
   };
 }

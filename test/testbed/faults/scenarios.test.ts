@@ -194,7 +194,7 @@ describe.each(CASES)("scenario $scenario", (one) => {
     const world = injected(one);
     world.minutes(15);
     const before = one.alerts.filter((alert) => fired(world, [alert]));
-    world.minutes(10);
+    world.minutes(5);
     expect(one.alerts.filter((alert) => fired(world, [alert]))).toEqual(before);
     world.restartAll();
     for (let minute = 0; minute < 15; minute++) {

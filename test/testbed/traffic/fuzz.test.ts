@@ -166,15 +166,15 @@ function mutate(world: World, random: Random): string {
   return `${resource} ${name}`;
 }
 
-it.each(["one", "two", "three"])("seed %s", (seed) => {
+it.each(["one", "two"])("seed %s", (seed) => {
   const world = demoWorld(seed, 1);
   const random = new Random(`fuzz-${seed}`);
   const done: string[] = [];
-  for (let step = 0; step < 60; step++) {
+  for (let step = 0; step < 40; step++) {
     done.push(mutate(world, random));
     expect(() => world.minutes(0.5), done.join("\n")).not.toThrow();
   }
-  world.minutes(10);
+  world.minutes(5);
   for (const series of world.cluster.metrics.select([
     { name: "service_namespace", op: "=", value: "opentelemetry-demo" },
   ])) {
