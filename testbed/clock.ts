@@ -99,12 +99,16 @@ export class VirtualClock {
 
 /**
  * Lets virtual time follow the wall clock, `speed` virtual seconds a real one, until the returned function is called.
- * The timer does not keep the process alive.
+ * Time that somebody else lets pass meanwhile comes on top. The timer does not keep the process alive.
  */
 export function driveRealTime(clock: VirtualClock, speed = 1): () => void {
-  const wallStart = Date.now();
-  const virtualStart = clock.now();
-  const timer = setInterval(() => clock.advanceTo(virtualStart + (Date.now() - wallStart) * speed), 50);
+  let last = Date.now();
+  const timer = setInterval(() => {
+    const now = Date.now();
+    const elapsed = now - last;
+    last = now;
+    if (elapsed > 0) clock.advance(elapsed * speed);
+  }, 50);
   timer.unref();
   return () => clearInterval(timer);
 }

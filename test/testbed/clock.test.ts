@@ -90,6 +90,17 @@ describe("VirtualClock", () => {
     expect(ran).toBe(true);
   });
 
+  it("goes on at once after time was let pass by hand", async () => {
+    const clock = new VirtualClock(0);
+    const stop = driveRealTime(clock, 1000);
+    clock.advance(3600_000);
+    await new Promise<void>((resolve) => {
+      clock.after(1_000, resolve);
+    });
+    stop();
+    expect(clock.now()).toBeGreaterThanOrEqual(3601_000);
+  });
+
   it("follows the wall clock until it is told to stop", async () => {
     const clock = new VirtualClock(0);
     const reached = new Promise<void>((resolve) => {
