@@ -89,6 +89,7 @@ export async function startBench(options: {
       try {
         return await runNative(argv, {
           kubeconfig,
+          home: folder,
           maxBytes: 1 << 22,
           timeoutMs: 30_000,
           ...(stdin === undefined ? {} : { stdin }),

@@ -4,6 +4,8 @@ import { KubectlError } from "./errors.js";
 
 export interface NativeOptions {
   kubeconfig: string;
+  /** Folder for kubectl's cache of what the server has. */
+  home: string;
   stdin?: string;
   /** Bytes of output kept. */
   maxBytes: number;
@@ -38,7 +40,7 @@ export function runNative(
     const child = spawn(program, argv, {
       env: {
         PATH: process.env.PATH ?? "",
-        HOME: "/nonexistent",
+        HOME: options.home,
         KUBECONFIG: options.kubeconfig,
         KUBERC: "off",
         KUBECTL_KUBERC: "false",

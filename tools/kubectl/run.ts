@@ -1,4 +1,7 @@
 /** Runs one kubectl command line: parse, guard, execute, filter, bound. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { Discovery } from "./client/discovery.js";
 import { RestClient } from "./client/rest.js";
 import { parseCommandLine } from "./command-line.js";
@@ -64,7 +67,9 @@ function bounded(text: string, maxBytes: number): string {
 export class Kubectl {
   private readonly options: KubectlOptions;
   private readonly client: RestClient;
-  private discovery: Discovery;
+  private readonly discovery: Discovery;
+  /** Home of the native kubectl, made when it first runs: no other cluster's cache, nothing of the user's. */
+  private home: string | undefined;
 
   constructor(options: KubectlOptions) {
     this.options = options;
@@ -73,8 +78,10 @@ export class Kubectl {
   }
 
   /** Ends the connection. */
-  close(): Promise<void> {
-    return this.client.close();
+  async close(): Promise<void> {
+    await this.client.close();
+    if (this.home) rmSync(this.home, { recursive: true, force: true });
+    this.home = undefined;
   }
 
   /**
@@ -110,6 +117,11 @@ export class Kubectl {
       }
     const limit = this.options.maxBytes ?? 4 * 1024 * 1024;
     return { ...result, stdout: bounded(result.stdout, limit), stderr: bounded(result.stderr, limit) };
+  }
+
+  private nativeHome(): string {
+    this.home ??= mkdtempSync(join(tmpdir(), "itbench-kubectl-"));
+    return this.home;
   }
 
   private async execute(
@@ -157,6 +169,7 @@ export class Kubectl {
       )
         return await runNative(argv.slice(1), {
           kubeconfig: this.options.kubeconfig,
+          home: this.nativeHome(),
           ...(stdin !== undefined ? { stdin } : {}),
           maxBytes: this.options.maxBytes ?? 4 * 1024 * 1024,
           timeoutMs: this.options.timeoutMs ?? 60_000,

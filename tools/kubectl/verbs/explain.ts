@@ -87,7 +87,7 @@ function paragraphs(texts: readonly (string | undefined)[], indent: string, none
 /** The values of an enumeration; a tree of fields shows four of them. */
 function enumText(schema: Schema, most = Number.POSITIVE_INFINITY): string | undefined {
   if (!Array.isArray(schema.enum)) return undefined;
-  const values = [...schema.enum].sort().map((v) => (typeof v === "string" ? v : JSON.stringify(v)));
+  const values = [...schema.enum].sort().map((v) => (typeof v === "string" && v !== "" ? v : JSON.stringify(v)));
   return values.length > most ? `${values.slice(0, most).join(", ")}, ....` : values.join(", ");
 }
 

@@ -27,7 +27,9 @@ function conditionOf(text: string): Condition {
           (c: any) => String(c.type).toLowerCase() === type.toLowerCase(),
         );
         if (!found || String(found.status).toLowerCase() !== value.toLowerCase()) return false;
-        return found.observedGeneration === undefined || found.observedGeneration >= (object.metadata.generation ?? 0);
+        // What was said of an older specification does not count.
+        const observed = found.observedGeneration ?? object.status?.observedGeneration;
+        return observed === undefined || observed >= (object.metadata.generation ?? 0);
       },
     };
   }
