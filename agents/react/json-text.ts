@@ -52,13 +52,8 @@ export type ArgumentsReading = { ok: true; args: Record<string, unknown> } | { o
 export function readArguments(text: string, options: ReadOptions = {}): ArgumentsReading {
   let rest = text.trim();
   if (rest === "" || rest === "null" || rest === '""' || rest === "None") return { ok: true, args: {} };
-  if (rest.startsWith('"')) {
-    try {
-      return readArguments(String(JSON.parse(rest)), options);
-    } catch {
-      return { ok: false, fault: "it is not a JSON object" };
-    }
-  }
+  const inner = quoted(rest);
+  if (inner !== undefined) return readArguments(inner, options);
   const found: Record<string, unknown>[] = [];
   while (rest !== "") {
     const empty = /^(""|\s|<[^<>]*>|`)+/.exec(rest);
@@ -77,6 +72,17 @@ export function readArguments(text: string, options: ReadOptions = {}): Argument
   const distinct = new Map(full.map((one) => [JSON.stringify(one), one]));
   if (distinct.size > 1) return { ok: false, fault: "it holds several objects" };
   return { ok: true, args: full[0] ?? {} };
+}
+
+/** What stands in `text` when it is one JSON string. */
+export function quoted(text: string): string | undefined {
+  if (!/^\s*"[\s\S]*"\s*$/.test(text)) return undefined;
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "string" ? value : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** `{service="cart"}` begins like JSON, but is a selector of a query language. */

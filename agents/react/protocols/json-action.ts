@@ -2,6 +2,7 @@
 import { prompt } from "../../../prompts/index.js";
 import { type Parsed, type ReadSettings, type ToolNames, withoutThinking } from "./action.js";
 import { describeTools } from "./describe-tools.js";
+import { hasActionLabel, parseReact } from "./parse-react.js";
 import { asPlainText, type Protocol, wasCutOff } from "./protocol.js";
 import { readCalls } from "./read-calls.js";
 
@@ -31,7 +32,9 @@ const JSON_MODES = new Set(["openai", "azure_openai", "groq", "mistral_ai", "dee
 /** The action in `text`; the first one when there are several. */
 export function parseJsonAction(text: string, tools: ToolNames, settings: ReadSettings = {}): Parsed {
   const parsed = readCalls(text, tools, settings);
-  if (parsed === undefined) return { ok: false, reason: whyNone(text) };
+  if (parsed === undefined) {
+    return hasActionLabel(text) ? parseReact(text, tools, settings) : { ok: false, reason: whyNone(text) };
+  }
   if (!parsed.ok || parsed.actions.length === 1) return parsed;
   return {
     ok: true,

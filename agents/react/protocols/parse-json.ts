@@ -113,6 +113,7 @@ function argumentsOf(object: Record<string, unknown>): Record<string, unknown> {
 function withArguments(tool: string, args: unknown, end: number): Found {
   if (args === null || args === undefined) return { ok: true, action: { tool, args: {} }, end };
   if (typeof args === "string") {
+    if (args.trim() === "") return { ok: true, action: { tool, args: {} }, end };
     const reading = readJsonText(args);
     if (reading === undefined) return { ok: true, action: { tool, args }, end };
     if (!reading.ok) return { ok: false, reason: `your call to ${tool} was not run: ${reading.fault}`, end };

@@ -1,5 +1,5 @@
 /** Reads `Thought / Action / Action Input / Observation` text, forgiving what models make of it. */
-import { isSelector, readJsonAt, readJsonText } from "../json-text.js";
+import { isSelector, quoted, readJsonAt, readJsonText } from "../json-text.js";
 import {
   inventedFrom,
   matchTool,
@@ -21,7 +21,7 @@ const ACTION = label("action|tool|行动|动作|操作|工具");
 const INPUT = label("action[ _-]?input|input|arguments|args|parameters|行动输入|动作输入|操作输入|工具输入|输入|参数");
 const FINAL = label("final[ _-]?answer|最终答案|最终回答");
 const NEXT = label(
-  "thought|action|observation|final[ _-]?answer|question|思考|想法|行动|动作|操作|观察|观察结果|最终答案|最终回答",
+  "thought|action|observation|final[ _-]?answer|思考|想法|行动|动作|操作|观察|观察结果|最终答案|最终回答",
 );
 
 /** The first action in `text`. What the model made up after it (observations, further turns) is dropped. */
@@ -63,6 +63,11 @@ export function parseReact(text: string, tools: ToolNames, settings: ReadSetting
   return { ok: true, actions: [{ tool, args: args.value }], ...(note === undefined ? {} : { note }) };
 }
 
+/** Whether `text` has a line that begins with "Action:". */
+export function hasActionLabel(text: string): boolean {
+  return ACTION.test(withoutThinking(text));
+}
+
 /** Some models answer in JSON, tags or code whatever they are told. */
 function withoutLabel(said: string, text: string, tools: ToolNames, settings: ReadSettings): Parsed {
   const calls = readCalls(said, tools, settings);
@@ -96,7 +101,8 @@ function inlineInput(rest: string, nameLine: string): string | undefined {
   const call = /^[ \t`"']*[A-Za-z][\w.-]*\s*([([{])/.exec(rest);
   if (call !== null) {
     const start = call[0].length - 1;
-    if (call[1] === "{") return bound(rest.slice(start));
+    const json = /^[([]?\s*[{[]/.exec(rest.slice(start))?.[0];
+    if (json !== undefined && (call[1] === "{" || json.length > 1)) return bound(rest.slice(start + json.length - 1));
     const end = rest.indexOf(call[1] === "(" ? ")" : "]", start);
     const balanced = call[1] === "(" ? rest.slice(start + 1).search(/\)\s*(?:`*\s*)(?:\n|$)/) : -1;
     if (balanced >= 0) return rest.slice(start + 1, start + 1 + balanced);
@@ -125,7 +131,7 @@ function bound(text: string): string {
 type Input = { value: Record<string, unknown> | string } | { fault: string };
 
 function readInput(input: string, settings: ReadSettings): Input {
-  const text = input.trim();
+  const text = quoted(input) ?? input.trim();
   if (text === "" || /^(none|null|n\/a|无)$/i.test(text)) return { value: {} };
   const reading = readJsonText(text, settings);
   if (reading?.ok) {

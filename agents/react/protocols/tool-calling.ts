@@ -2,7 +2,7 @@
 import { AIMessage, type BaseMessage, HumanMessage, ToolMessage } from "@langchain/core/messages";
 import { readArguments } from "../json-text.js";
 import { matchTool, type Parsed, type ParsedAction, type ToolNames, withoutThinking } from "./action.js";
-import { parseReact } from "./parse-react.js";
+import { hasActionLabel, parseReact } from "./parse-react.js";
 import { NOT_UNDERSTOOD, type Protocol, wasCutOff, withoutCalls } from "./protocol.js";
 import { readCalls } from "./read-calls.js";
 
@@ -43,7 +43,7 @@ function read(answer: AIMessage, tools: ToolNames): Parsed {
   }
   const inText = readCalls(answer.text, tools, { cut });
   if (inText !== undefined) return inText;
-  if (/^[ \t>*_#-]*action[ \t]*\d*[ \t*_]*:/im.test(answer.text)) return parseReact(answer.text, tools, { cut });
+  if (hasActionLabel(answer.text)) return parseReact(answer.text, tools, { cut });
   return { ok: false, reason: whyNone(answer, cut, tools) };
 }
 
