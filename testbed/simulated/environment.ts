@@ -106,20 +106,23 @@ export class SimulatedEnvironment implements Environment {
   }
 
   async inject(disruptions: Disruption[]): Promise<void> {
-    const { kube } = this.#running();
-    for (const disruption of disruptions) {
-      for (const injection of disruption.injections) this.#injectOne(injection);
-      for (const action of disruption.postInjection ?? []) {
-        await this.#pass(1_000);
-        this.#injectOne(action);
-        // A rollout takes time; the next restart waits for it, as an operator would.
-        const deadline = this.#clock.now() + RESTART_LIMIT_MS;
-        while (this.#clock.now() < deadline && workloadStates(kube).some((one) => one.ready < one.desired)) {
-          await this.#pass(1_000);
-        }
-      }
+    for (const { preInjection = [], injections, postInjection = [] } of disruptions) {
+      for (const action of preInjection) await this.#act(action);
+      for (const injection of injections) this.#injectOne(injection);
+      for (const action of postInjection) await this.#act(action);
     }
     this.#clock.settle();
+  }
+
+  /** A step of the injection that takes time, such as a restart: the next one waits for it, as an operator would. */
+  async #act(action: Injection): Promise<void> {
+    const { kube } = this.#running();
+    await this.#pass(1_000);
+    this.#injectOne(action);
+    const deadline = this.#clock.now() + RESTART_LIMIT_MS;
+    while (this.#clock.now() < deadline && workloadStates(kube).some((one) => one.ready < one.desired)) {
+      await this.#pass(1_000);
+    }
   }
 
   #injectOne({ id, args }: Injection): void {
