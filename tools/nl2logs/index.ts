@@ -6,6 +6,8 @@ import { DEFAULT_LIMIT, DEFAULT_MINUTES, type LogsQuery, runLogsQuery } from "./
 import { logsQuery, writeLogsQuery } from "./generate.js";
 import { lintLogsQuery } from "./lint.js";
 
+export { logLabels, logLabelValues } from "./client.js";
+
 const query = z.string().describe("a LogQL query, run as it is");
 const minutes = z.number().positive().optional().describe(`look back this many minutes (${DEFAULT_MINUTES})`);
 const limit = z.number().positive().optional().describe(`lines to read at most (${DEFAULT_LIMIT})`);
