@@ -1,8 +1,8 @@
 /** The diagnosis playbook: alerts, one look at the namespace, rules, an answer. */
-import { addresses, type Evidence, type FiringAlert, gather, parseAlerts } from "./evidence.js";
+import { type Asking, addresses, type Evidence, type FiringAlert, gather, parseAlerts } from "./evidence.js";
 import { type Hypothesis, hypotheses } from "./hypotheses.js";
 import { ask, type Call, type Script } from "./script.js";
-import { alertsCall, kubectlCall, type Toolbox } from "./toolbox.js";
+import { alertsCall, failedTracesCall, kubectlCall, type Toolbox } from "./toolbox.js";
 
 /** From this weight on a hypothesis is a cause of its own; below it may only explain what nothing else does. */
 const CERTAIN = 1;
@@ -14,10 +14,15 @@ export function* investigate(toolbox: Toolbox): Script<{ alerts: FiringAlert[]; 
   const namespaces = [...new Set([...named, ...toolbox.namespaces])].filter(
     (name) => toolbox.namespaces.length === 0 || toolbox.namespaces.includes(name),
   );
+  const { traces } = toolbox;
+  const asking: Asking = {
+    kubectl: (command) => kubectlCall(toolbox, command),
+    ...(traces === undefined ? {} : { failedTraces: (service: string) => failedTracesCall(traces, service) }),
+  };
   const evidence: Evidence[] = [];
   for (const namespace of namespaces) {
     const own = alerts.filter((alert) => (alert.labels.namespace ?? namespace) === namespace);
-    evidence.push(yield* gather(namespace, own, (command) => kubectlCall(toolbox, command)));
+    evidence.push(yield* gather(namespace, own, asking));
   }
   return { alerts, evidence };
 }
@@ -71,7 +76,10 @@ interface Link {
   effect: string;
 }
 
-/** The chain from a cause's component up through its callers to those with alerts, along addresses in environments. */
+/**
+ * The chain from a cause's component up to those with alerts: through its callers as failed traces show them, and along
+ * addresses in environments for the rest.
+ */
 function propagations(evidence: Evidence, cause: Hypothesis): Link[] {
   const { namespace } = evidence;
   if (!cause.entity.startsWith(`${namespace}/`)) return [];
@@ -92,20 +100,33 @@ function propagations(evidence: Evidence, cause: Hypothesis): Link[] {
   const queue = [cause.component];
   while (queue.length > 0) {
     const callee = queue.shift()!;
-    for (const workload of evidence.workloads) {
-      if (seen.has(workload.name) || !addresses(workload).some(({ host }) => host === callee)) continue;
-      seen.add(workload.name);
-      if (!alerting.has(workload.name)) continue;
-      queue.push(workload.name);
+    for (const caller of callersOf(evidence, callee)) {
+      if (seen.has(caller)) continue;
+      seen.add(caller);
+      if (!alerting.has(caller)) continue;
+      queue.push(caller);
       links.push({
         source: service(callee),
-        target: service(workload.name),
+        target: service(caller),
         condition: `${callee} fails or does not answer`,
-        effect: `requests of ${workload.name} that need ${callee} fail`,
+        effect: `requests of ${caller} that need ${callee} fail`,
       });
     }
   }
   return links;
+}
+
+/** Those seen to fail in a call of `callee` first, then those that know its address. */
+function callersOf(evidence: Evidence, callee: string): string[] {
+  const failed = evidence.failures.flatMap(({ path, peer }) => {
+    const chain = peer === undefined ? path : [...path, peer];
+    const at = chain.lastIndexOf(callee);
+    return at > 0 ? [chain[at - 1]!] : [];
+  });
+  const told = evidence.workloads
+    .filter((workload) => addresses(workload).some(({ host }) => host === callee))
+    .map((workload) => workload.name);
+  return [...new Set([...failed, ...told])];
 }
 
 function explain(alert: FiringAlert, found: readonly Hypothesis[], chain: readonly Link[]) {

@@ -1,5 +1,6 @@
 /** What the playbook learns about a namespace, and how: a handful of compact kubectl queries and their parsers. */
 import type { Call, Script } from "./script.js";
+import { type Failure, parseFailures } from "./traces.js";
 
 export interface FiringAlert {
   name: string;
@@ -59,7 +60,19 @@ export interface Evidence {
   warnings: WarningRow[];
   /** ConfigMaps that hold flags, and each flag that is not in its resting state. */
   flags: Flag[];
+  /** What failed traces of the services with alerts say; empty without traces. */
+  failures: Failure[];
 }
+
+/** How the playbook asks: each member makes a call of one of its tools. */
+export interface Asking {
+  kubectl(command: string): Call;
+  /** Failed traces through a service; absent when the agent has no traces. */
+  failedTraces?(service: string): Call;
+}
+
+/** Services whose traces are read, at most. */
+const TRACED_SERVICES = 2;
 
 const line = (...fields: string[]) => `'{range .items[*]}${fields.join('{"\\t"}')}{"\\n"}{end}'`;
 
@@ -89,14 +102,15 @@ export function parseAlerts(text: string): FiringAlert[] {
 }
 
 /** Looks around in `namespace`: one step for the queries, one more for flags where a ConfigMap holds some. */
-export function* gather(
-  namespace: string,
-  alerts: FiringAlert[],
-  kubectl: (command: string) => Call,
-): Script<Evidence> {
+export function* gather(namespace: string, alerts: FiringAlert[], ask: Asking): Script<Evidence> {
   const asked = queries(namespace);
   const names = Object.keys(asked);
-  const answers = yield names.map((name) => kubectl(asked[name]!));
+  const alerting = alerts.map((alert) => alert.labels.service_name).filter((name): name is string => !!name);
+  const traced = ask.failedTraces ? [...new Set(alerting)].slice(0, TRACED_SERVICES) : [];
+  const answers = yield [
+    ...names.map((name) => ask.kubectl(asked[name]!)),
+    ...traced.map((service) => ask.failedTraces!(service)),
+  ];
   const answer = (name: string) => answers[names.indexOf(name)] ?? "";
 
   const workloads = parseWorkloads(answer("workloads"), answer("env"));
@@ -107,7 +121,7 @@ export function* gather(
     .filter((name): name is string => name !== undefined);
   const flags: Flag[] = [];
   if (flagMaps.length > 0) {
-    const data = yield flagMaps.map((name) => kubectl(readConfigMap(namespace, name)));
+    const data = yield flagMaps.map((name) => ask.kubectl(readConfigMap(namespace, name)));
     flagMaps.forEach((name, i) => {
       flags.push(...parseFlags(name, data[i] ?? ""));
     });
@@ -125,6 +139,7 @@ export function* gather(
       message: message!,
     })),
     flags: flags.filter(isActive),
+    failures: answers.slice(names.length).flatMap(parseFailures),
   };
 }
 

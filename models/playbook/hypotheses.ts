@@ -33,11 +33,19 @@ type Rule = (evidence: Evidence) => Hypothesis[];
 export function hypotheses(evidence: Evidence): Hypothesis[] {
   const found = RULES.flatMap((rule) => rule(evidence));
   const best = new Map<string, Hypothesis>();
-  for (const one of found) {
+  for (const candidate of found) {
+    const one = blamed(evidence, candidate) ? { ...candidate, weight: candidate.weight + BLAME } : candidate;
     const known = best.get(one.entity);
     if (!known || known.weight < one.weight) best.set(one.entity, one);
   }
   return [...best.values()].sort((a, b) => b.weight - a.weight);
+}
+
+/** What it adds to a hypothesis that failed traces end at its component. */
+const BLAME = 0.5;
+
+function blamed(evidence: Evidence, hypothesis: Hypothesis): boolean {
+  return evidence.failures.some(({ path, peer }) => hypothesis.component === (peer ?? path.at(-1)));
 }
 
 const entity = (evidence: Evidence, kind: string, name: string) => `${evidence.namespace}/${kind}/${name}`;
@@ -221,6 +229,29 @@ const harmfulFlags: Rule = (evidence) => {
   });
 };
 
+/** Where failed traces end, when nothing in the specifications says why: the last one that was called, or that failed. */
+const failingService: Rule = (evidence) => {
+  const counts = new Map<string, { count: number; message: string }>();
+  for (const { path, peer, message } of evidence.failures) {
+    const known = (name: string | undefined) => evidence.workloads.some((workload) => workload.name === name);
+    const name = known(peer) ? peer! : path.at(-1)!;
+    if (!known(name)) continue;
+    const { count = 0 } = counts.get(name) ?? {};
+    counts.set(name, { count: count + 1, message });
+  }
+  return [...counts].map(([name, { count, message }]) => {
+    const workload = evidence.workloads.find((one) => one.name === name)!;
+    return {
+      entity: entity(evidence, workload.kind, name),
+      component: name,
+      condition: `requests that need ${name} fail, though its specification shows nothing wrong`,
+      evidence: `${count} kinds of failed traces end at ${name}${message ? `: ${message}` : ""}`.slice(0, 600),
+      weight: 0.2,
+      remedy: { kind: "undo" as const, workload },
+    };
+  });
+};
+
 const RULES: Rule[] = [
   scaledToZero,
   brokenPods,
@@ -230,6 +261,7 @@ const RULES: Rule[] = [
   wrongAddress,
   harmfulFlags,
   pendingPods,
+  failingService,
 ];
 
 function podsOf(evidence: Evidence, workload: Workload): PodRow[] {

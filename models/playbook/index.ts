@@ -72,7 +72,9 @@ function openToolbox(tools: string[], messages: readonly BaseMessage[]): Toolbox
     }
     return name;
   };
+  const traces = tools.find((one) => /traces/i.test(one));
   return {
+    ...(traces === undefined ? {} : { traces }),
     kubectl: find(/kubectl/i),
     alerts: find(/alerts/i),
     wait: find(/^wait/i),

@@ -5,6 +5,8 @@ export interface Toolbox {
   kubectl: string;
   alerts: string;
   wait: string;
+  /** Absent where the agent may not read traces. */
+  traces?: string;
   submit: string;
   /** Namespaces that the task names; empty when it names none. */
   namespaces: string[];
@@ -21,4 +23,9 @@ export function alertsCall(toolbox: Toolbox): Call {
 
 export function waitCall(toolbox: Toolbox, seconds: number): Call {
   return { tool: toolbox.wait, args: { seconds } };
+}
+
+/** Failed traces through `service` in the last minutes. */
+export function failedTracesCall(tool: string, service: string): Call {
+  return { tool, args: { service, errors_only: true, minutes: 10, limit: 20 } };
 }

@@ -32,6 +32,7 @@ function healthy(): Evidence {
     services: [service("web", 8080), service("shop", 8081), service("db", 5432)],
     warnings: [],
     flags: [],
+    failures: [],
   };
 }
 
@@ -145,6 +146,16 @@ describe("hypotheses", () => {
     const [first] = hypotheses(evidence);
     expect([first?.entity, first?.remedy.kind]).toEqual([entity, remedy]);
     expect(first!.weight).toBeGreaterThanOrEqual(1);
+  });
+
+  it("names where failed traces end when nothing else says why, and prefers what they point to", () => {
+    const evidence = healthy();
+    evidence.failures = [{ path: ["web"], peer: "shop", message: "deadline exceeded" }];
+    const [only] = hypotheses(evidence);
+    expect([only?.entity, only!.weight < 1]).toEqual(["shop/Deployment/shop", true]);
+
+    for (const name of ["web", "shop"]) find(evidence, name).workload.env.OTHER_ADDR = "nobody:1";
+    expect(hypotheses(evidence).map((one) => one.entity)).toEqual(["shop/Deployment/shop", "shop/Deployment/web"]);
   });
 
   it("blames the dependency that is down, not the crash loop of what waits for it", () => {
