@@ -65,6 +65,8 @@ export function maskAnswer(line: string, answer: Answer, exact = false): Answer 
   if (/^rollout status/.test(line)) lines = lines.filter(Boolean).slice(-1);
   if (/events/.test(line.replace("--show-events", "")) || /^describe (cm|secret|limits|ns)/.test(line))
     lines = [...new Set(lines)].sort();
+  // kubectl goes over several containers, and over an object's labels, in no order.
+  if (/^logs .*(-l|--selector|--all-)|^label .*--list/.test(line)) lines.sort();
   // Replica sets stand in the order of their hashes, which follow the time of a restart.
   if (!exact && /^get (all|rs)/.test(line)) lines.sort();
   const errors = maskText(answer.stderr)
