@@ -6,6 +6,9 @@ import { runTracesQuery, showTracesQuery, type TracesQuery } from "./client.js";
 import { tracesQuery, writeTracesQuery } from "./generate.js";
 import { lintTracesQuery } from "./lint.js";
 
+export type { JaegerSpan, JaegerTrace } from "../render/traces.js";
+export { traceOperations, traceServices } from "./client.js";
+
 const searchSchema = z.object({
   service: z.string().optional().describe("service whose traces to read"),
   operation: z.string().optional(),
