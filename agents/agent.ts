@@ -6,6 +6,7 @@ import type { BaseChatModel } from "@langchain/core/language_models/chat_models"
 import type { Price } from "../models/index.js";
 import type { ToolClock, ToolEndpoints } from "../tools/index.js";
 import type { TranscriptSink } from "./react/transcript.js";
+import type { RunbookMemory } from "./reflexion/runbooks.js";
 
 export type Persona = "sre" | "ciso" | "finops";
 
@@ -89,9 +90,13 @@ export interface AgentContext {
   modelName: string;
   /** Price of the model's tokens; without one the cost is unknown. */
   price?: Price;
+  /** Tokens that the model can read at once; without it, only a refusal for length tells. */
+  contextWindow?: number;
   protocol: ProtocolName;
   limits: Limits;
   options: AgentOptions;
+  /** Runbooks and notes of past incidents; what fits is put into the task. */
+  runbooks?: RunbookMemory;
   /** The scenario's namespaces: the only ones in which a mitigation may write. */
   namespaces: readonly string[];
   transcript: TranscriptSink;

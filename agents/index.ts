@@ -9,4 +9,13 @@ export {
   type TranscriptSink,
   teeTranscript,
 } from "./react/index.js";
+export {
+  type AttemptReport,
+  type AttemptVerdict,
+  createRunbookMemory,
+  judgeAttempt,
+  type RunbookDocument,
+  type RunbookMemory,
+  reflectOnAttempt,
+} from "./reflexion/index.js";
 export * from "./sre/index.js";

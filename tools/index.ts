@@ -9,6 +9,7 @@ export {
   UnreadableQueryError,
 } from "./context.js";
 export type { ToolClock, ToolEndpoints } from "./endpoints.js";
+export { type Alert, readAlerts } from "./nl2alerts/client.js";
 export { createNl2Alerts } from "./nl2alerts/index.js";
 export { createNl2Kubectl } from "./nl2kubectl/index.js";
 export { createNl2Logs } from "./nl2logs/index.js";

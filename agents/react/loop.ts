@@ -16,6 +16,7 @@ import { toolCalls } from "./middleware/tool-calls.js";
 import { PROTOCOLS } from "./protocols/index.js";
 import { createSubmit, type SubmitSpec } from "./submit.js";
 import { TaskRun } from "./task-run.js";
+import type { TranscriptEvent } from "./transcript.js";
 
 export interface ReactTask {
   persona: Persona;
@@ -27,6 +28,8 @@ export interface ReactTask {
   /** Makes the task's tools, without the submit tool. */
   tools(run: TaskRun): StructuredToolInterface[];
   submit: SubmitSpec;
+  /** What led up to the task, for the transcript. */
+  before?: readonly TranscriptEvent[];
 }
 
 /** Runs one task to its end. Never throws for what a model said; a backend that fails is an outcome too. */
@@ -93,6 +96,7 @@ function recordStart(task: ReactTask, run: TaskRun, system: string): void {
     limits: { ...context.limits },
     tools: [...run.tools],
   });
+  for (const event of task.before ?? []) run.recorder.record(event);
   run.recorder.record({ event: "message", role: "system", content: system });
   run.recorder.record({ event: "message", role: "user", content: task.message });
 }

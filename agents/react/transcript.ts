@@ -69,7 +69,32 @@ export type TranscriptEvent =
   /** Text that could not be read as a tool call, and what the model was told. */
   | { event: "not_understood"; step: number; text: string; reason: string }
   | { event: "repeated"; step: number; id: string; tool: string; times: number }
+  /** Observations that are sent in short, or no longer, since the conversation outgrew the model's context window. */
+  | { event: "context"; step: number; shortened: number; left_out: number }
   | { event: "limit"; step: number; limit: OutcomeStatus; detail: string }
+  /** An attempt begins, with these notes from those before it. Only where several are allowed. */
+  | { event: "attempt"; attempt: number; of: number; memory: string[] }
+  /** What came of it, as far as its agent can tell; `note` is for the next one. */
+  | {
+      event: "attempt_result";
+      attempt: number;
+      of: number;
+      verified: boolean;
+      problems: string[];
+      /** Alerts that fired in the end; absent when they were not looked at. */
+      firing?: string[];
+      note?: string;
+      prompt?: { name: string; variant: string; hash: string };
+      /** Why the model wrote no note of its own. */
+      failure?: string;
+      tokens?: TokenCount;
+    }
+  /** What was found in the runbooks and put into the task. */
+  | {
+      event: "runbooks";
+      prompt: { name: string; variant: string; hash: string };
+      found: { source: string; heading: string; score: number }[];
+    }
   | { event: "usage"; usage: Usage }
   | { event: "outcome"; status: OutcomeStatus; detail?: string; output?: unknown };
 

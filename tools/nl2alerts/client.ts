@@ -54,7 +54,7 @@ export async function runAlertsQuery(query: AlertsQuery, context: ToolContext): 
 }
 
 /** All alerts, pending ones too where Prometheus answers. @throws ToolFailure */
-export async function readAlerts(context: ToolContext): Promise<Alert[]> {
+export async function readAlerts(context: Pick<ToolContext, "endpoints" | "signal">): Promise<Alert[]> {
   try {
     const json = await getJson(context.endpoints, "prometheus", "/api/v1/alerts", {}, context.signal);
     return (json.data.alerts as any[]).map((one) => ({
