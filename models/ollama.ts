@@ -13,7 +13,9 @@ import { convertToOpenAITool } from "@langchain/core/utils/function_calling";
 import { type ChatRequest, type ChatResponse, type Message, Ollama, type Tool } from "ollama";
 import type { ModelParameters } from "./config.js";
 import { ModelError } from "./errors.js";
+import { strictSchema } from "./openai-wire.js";
 import { type RetryOptions, retryingFetch } from "./retry.js";
+import { invalidCall, readObject, settleCalls } from "./tool-calls.js";
 
 export interface OllamaSettings {
   model: string;
@@ -23,6 +25,8 @@ export interface OllamaSettings {
   /** Ask for a streamed answer also where the caller takes the whole. */
   streaming?: boolean;
   headers?: Record<string, string>;
+  /** Whether the model's own thinking goes back to it; `auto` does so until the server objects. */
+  reasoning?: "auto" | "send" | "omit";
   retry: RetryOptions;
 }
 
@@ -57,10 +61,14 @@ function checkLength(messages: readonly BaseMessage[], room: number): void {
 
 export class ChatOllama extends BaseChatModel<OllamaCallOptions> {
   readonly settings: OllamaSettings;
+  /** Models that call tools while they think want their thoughts back; they are left out for servers that object. */
+  #returnsThinking: boolean;
+  #mayThink = true;
 
   constructor(settings: OllamaSettings) {
     super({ maxRetries: 0 });
     this.settings = settings;
+    this.#returnsThinking = settings.reasoning !== "omit";
   }
 
   /** For code that asks a chat model what it is called. */
@@ -80,7 +88,10 @@ export class ChatOllama extends BaseChatModel<OllamaCallOptions> {
     tools: BindToolsInput[],
     kwargs?: Partial<OllamaCallOptions>,
   ): Runnable<BaseLanguageModelInput, AIMessageChunk, OllamaCallOptions> {
-    const converted = tools.map((tool) => convertToOpenAITool(tool as Parameters<typeof convertToOpenAITool>[0]));
+    const converted = tools.map((tool) => {
+      const { type, function: fn } = convertToOpenAITool(tool as Parameters<typeof convertToOpenAITool>[0]);
+      return { type, function: { ...fn, parameters: strictSchema(fn.parameters, { plainSchemas: false }) } };
+    });
     return this.withConfig({ ...kwargs, tools: converted as unknown as Tool[] } as Partial<OllamaCallOptions>);
   }
 
@@ -95,18 +106,22 @@ export class ChatOllama extends BaseChatModel<OllamaCallOptions> {
         whole = whole === undefined ? chunk : whole.concat(chunk);
       }
       if (whole === undefined) throw new ModelError("Ollama sent an empty stream", { kind: "server" });
-      return { generations: [{ text: whole.text, message: toMessage(whole.message as AIMessageChunk) }] };
+      return { generations: [{ text: whole.text, message: settleCalls(whole.message as AIMessageChunk) }] };
     }
-    const request = this.#request(messages, options);
-    const response = await guard(() => this.#client(options.signal).chat({ ...request, stream: false }));
+    const response = await this.#ask(messages, options, (request, client) =>
+      client.chat({ ...request, stream: false }),
+    );
+    const said = messageOf(response);
+    const { tool_calls, invalid_tool_calls } = toolCalls(said, 0);
     const message = new AIMessage({
-      content: response.message.content ?? "",
-      tool_calls: toolCalls(response.message, 0),
+      content: said.content ?? "",
+      tool_calls,
+      invalid_tool_calls,
       usage_metadata: usage(response),
-      additional_kwargs: thinking(response.message),
+      additional_kwargs: thinking(said),
       response_metadata: metadata(response),
     });
-    return { generations: [{ text: response.message.content ?? "", message }] };
+    return { generations: [{ text: said.content ?? "", message }] };
   }
 
   override async *_streamResponseChunks(
@@ -114,34 +129,57 @@ export class ChatOllama extends BaseChatModel<OllamaCallOptions> {
     options: this["ParsedCallOptions"],
     runManager?: CallbackManagerForLLMRun,
   ): AsyncGenerator<ChatGenerationChunk> {
-    const request = this.#request(messages, options);
-    const stream = await guard(() => this.#client(options.signal).chat({ ...request, stream: true }));
+    const stream = await this.#ask(messages, options, (request, client) => client.chat({ ...request, stream: true }));
     let calls = 0;
     const parts = stream[Symbol.asyncIterator]();
     for (;;) {
       const next = await guard(() => parts.next());
       if (next.done) return;
       const part = next.value;
-      const found = toolCalls(part.message, calls);
-      calls += found.length;
-      const text = part.message.content ?? "";
+      const said = messageOf(part);
+      const pieces = (said.tool_calls ?? []).map((call) => ({
+        type: "tool_call_chunk" as const,
+        id: `ollama_${calls + 1}`,
+        name: call.function.name,
+        args: argumentText(call.function.arguments),
+        index: calls++,
+      }));
+      const text = said.content ?? "";
       const chunk = new ChatGenerationChunk({
         text,
         message: new AIMessageChunk({
           content: text,
-          tool_call_chunks: found.map((call, i) => ({
-            type: "tool_call_chunk" as const,
-            id: call.id,
-            name: call.name,
-            args: JSON.stringify(call.args),
-            index: calls - found.length + i,
-          })),
-          additional_kwargs: thinking(part.message),
+          tool_call_chunks: pieces,
+          additional_kwargs: thinking(said),
           ...(part.done ? { usage_metadata: usage(part), response_metadata: metadata(part) } : {}),
         }),
       });
       yield chunk;
       await runManager?.handleLLMNewToken(text, undefined, undefined, undefined, undefined, { chunk });
+    }
+  }
+
+  /**
+   * Asks, and asks once more when the server turns down what not all take: a model's own thinking sent back to it, or the
+   * wish that it think.
+   */
+  async #ask<Answer>(
+    messages: BaseMessage[],
+    options: this["ParsedCallOptions"],
+    send: (request: ChatRequest, client: Ollama) => Promise<Answer>,
+  ): Promise<Answer> {
+    for (;;) {
+      const request = this.#request(messages, options);
+      try {
+        return await guard(() => send(request, this.#client(options.signal)));
+      } catch (error) {
+        if (!(error instanceof ModelError) || error.kind !== "bad-request" || !/think/i.test(error.message))
+          throw error;
+        if (request.think !== undefined && /support/i.test(error.message)) this.#mayThink = false;
+        else if (this.#returnsThinking && request.messages?.some((message) => message.thinking))
+          this.#returnsThinking = false;
+        else throw error;
+      }
     }
   }
 
@@ -152,10 +190,10 @@ export class ChatOllama extends BaseChatModel<OllamaCallOptions> {
     const format = options.format ?? formatOf(options.response_format);
     return {
       model: this.settings.model,
-      messages: messages.map(toOllama),
+      messages: messages.map((message) => toOllama(message, this.#returnsThinking)),
       ...(options.tools === undefined || options.tools.length === 0 ? {} : { tools: options.tools }),
       ...(format === undefined ? {} : { format }),
-      ...(p.think === undefined ? {} : { think: p.think as boolean | "low" | "medium" | "high" }),
+      ...(p.think === undefined || !this.#mayThink ? {} : { think: p.think as boolean | "low" | "medium" | "high" }),
       options: {
         num_ctx: numCtx,
         ...(p.temperature === undefined ? {} : { temperature: p.temperature }),
@@ -196,7 +234,7 @@ function formatOf(format: OllamaCallOptions["response_format"]): string | Record
   return format.type === "json_object" ? "json" : undefined;
 }
 
-function toOllama(message: BaseMessage): Message {
+function toOllama(message: BaseMessage, returnsThinking: boolean): Message {
   const content = message.text;
   switch (message.getType()) {
     case "system":
@@ -205,9 +243,11 @@ function toOllama(message: BaseMessage): Message {
       return { role: "tool", content, ...(message.name === undefined ? {} : { tool_name: message.name }) };
     case "ai": {
       const calls = (message as AIMessage).tool_calls ?? [];
+      const { reasoning_content: thought } = message.additional_kwargs;
       return {
         role: "assistant",
         content,
+        ...(returnsThinking && typeof thought === "string" ? { thinking: thought } : {}),
         ...(calls.length === 0
           ? {}
           : { tool_calls: calls.map((call) => ({ function: { name: call.name, arguments: call.args } })) }),
@@ -218,14 +258,28 @@ function toOllama(message: BaseMessage): Message {
   }
 }
 
-/** Ollama gives its calls no ids; they are numbered from `from`. */
+/** Ollama gives its calls no ids; they are numbered from `from`. Its arguments are objects, but proxies send text. */
 function toolCalls(message: Message, from: number) {
-  return (message.tool_calls ?? []).map((call, i) => ({
-    type: "tool_call" as const,
-    id: `ollama_${from + i + 1}`,
-    name: call.function.name,
-    args: call.function.arguments ?? {},
-  }));
+  const tool_calls: NonNullable<AIMessage["tool_calls"]> = [];
+  const invalid_tool_calls: NonNullable<AIMessage["invalid_tool_calls"]> = [];
+  for (const [i, call] of (message.tool_calls ?? []).entries()) {
+    const { name } = call.function;
+    const id = `ollama_${from + i + 1}`;
+    const args = argumentText(call.function.arguments);
+    const object = readObject(args);
+    if (object !== undefined) tool_calls.push({ type: "tool_call", id, name, args: object });
+    else invalid_tool_calls.push(invalidCall(name, args, id));
+  }
+  return { tool_calls, invalid_tool_calls };
+}
+
+function argumentText(args: unknown): string {
+  return typeof args === "string" ? args : JSON.stringify(args ?? {});
+}
+
+function messageOf(response: ChatResponse): Message {
+  if (response.message !== undefined && response.message !== null) return response.message;
+  throw new ModelError("Ollama's answer holds no message", { kind: "server" });
 }
 
 function usage(response: ChatResponse): UsageMetadata {
@@ -240,14 +294,4 @@ function thinking(message: Message): Record<string, unknown> {
 
 function metadata(response: ChatResponse): Record<string, unknown> {
   return { model_name: response.model, finish_reason: response.done_reason };
-}
-
-function toMessage(chunk: AIMessageChunk): AIMessage {
-  return new AIMessage({
-    content: chunk.content,
-    tool_calls: chunk.tool_calls ?? [],
-    additional_kwargs: chunk.additional_kwargs,
-    response_metadata: chunk.response_metadata,
-    ...(chunk.usage_metadata === undefined ? {} : { usage_metadata: chunk.usage_metadata }),
-  });
 }

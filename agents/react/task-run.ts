@@ -28,8 +28,8 @@ export class TaskRun {
   lastTurnTaken = false;
   /** Answers in a row that could not be understood. */
   misunderstood = 0;
-  /** Leading observations that are no longer sent, since the conversation outgrew the model's context. */
-  elided = 0;
+  /** Answers in a row that did not fit the schema. */
+  rejections = 0;
   submitted: { output: unknown } | undefined;
   /** What was wrong with the submission of the latest step, when it was turned down. */
   rejected: string | undefined;
@@ -91,12 +91,19 @@ export class TaskRun {
 
   /** No further model call is to be made. */
   get over(): boolean {
-    return this.submitted !== undefined || this.lastTurnTaken || this.misunderstood >= MAX_MISUNDERSTOOD;
+    return (
+      this.submitted !== undefined ||
+      this.lastTurnTaken ||
+      this.misunderstood >= MAX_MISUNDERSTOOD ||
+      this.rejections >= MAX_REJECTIONS
+    );
   }
 }
 
 /** After as many answers in a row that call no tool, the model is not going to. */
 export const MAX_MISUNDERSTOOD = 4;
+/** An answer that does not fit its schema is sent back with what is wrong, as often as this less one. */
+export const MAX_REJECTIONS = 5;
 
 /** Addresses of the endpoints, longest first, with the names to show instead: ports differ from run to run. */
 function addresses({ endpoints }: AgentContext): [string, string][] {

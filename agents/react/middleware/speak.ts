@@ -26,6 +26,8 @@ export function speak(protocol: Protocol, run: TaskRun, submit: string) {
           modelSettings: { ...request.modelSettings, ...settings },
         })) as AIMessage;
       const answer = await withFallback(settings, ask, run);
+      // Some servers give all their answers one id; the graph would take them for one message.
+      answer.id = undefined;
       const parsed = protocol.read(answer, names);
       run.note = parsed.ok ? parsed.note : undefined;
       run.unreadable = parsed.ok ? undefined : parsed.reason;
@@ -64,5 +66,6 @@ function keepsCalls(protocol: Protocol, answer: AIMessage, parsed: Parsed, used:
   const ids = calls.map((call) => call.id ?? "");
   const fresh = ids.every((id) => id !== "" && !used.has(id)) && new Set(ids).size === ids.length;
   for (const id of ids) used.add(id);
-  return fresh && calls.every((call, i) => call.name === parsed.actions[i]!.tool);
+  const plain = calls.every((call) => typeof call.args === "object" && call.args !== null);
+  return fresh && plain && calls.every((call, i) => call.name === parsed.actions[i]!.tool);
 }

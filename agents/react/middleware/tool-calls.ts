@@ -43,7 +43,10 @@ export function toolCalls(run: TaskRun, submit: string) {
         const result = checked.ok
           ? await execute(() => handler({ ...request, toolCall: { ...toolCall, args: checked.args } }), run)
           : checked;
-        if (call.tool === submit) run.rejected = result.ok ? undefined : result.text;
+        if (call.tool === submit) {
+          run.rejected = result.ok ? undefined : result.text;
+          run.rejections = result.ok ? 0 : run.rejections + 1;
+        }
         const notes = run.note === undefined ? [] : [`[note: ${run.note}]`];
         run.note = undefined;
         const repeated = repetition(seen, call, args, result.text, run);

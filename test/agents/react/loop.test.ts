@@ -249,17 +249,6 @@ describe("failures", () => {
     expect(events(context, "outcome")[0]).toMatchObject({ status: "model-error" });
   });
 
-  it("leaves old observations out when the conversation is too long for the model", async () => {
-    const overflow = new ModelError("maximum context length is 8192 tokens", { kind: "context-overflow" });
-    const { outcome, model } = await run([[call("a")], [call("b")], [call("c")], overflow, overflow, [submit()]]);
-    expect(outcome.status).toBe("ok");
-    const shown = (i: number) =>
-      model.requests[i]!.messages.filter((m) => ToolMessage.isInstance(m)).map(
-        (m) => /echo (\w)/.exec(m.text)?.[1] ?? "-",
-      );
-    expect([3, 4, 5].map((i) => shown(i).join(""))).toEqual(["abc", "--c", "---"]);
-  });
-
   it("cuts off a last turn that never ends", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     try {
