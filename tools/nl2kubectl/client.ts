@@ -1,6 +1,6 @@
 /** Runs kubectl commands, within what the task allows. */
 import { type ToolContext, ToolFailure } from "../context.js";
-import { Kubectl } from "../kubectl/index.js";
+import { Kubectl, type KubectlResult } from "../kubectl/index.js";
 
 export interface KubectlQuery {
   /** One command, `kubectl ...`, with filters behind `|` at most. */
@@ -12,10 +12,13 @@ export interface KubectlQuery {
 /** More than an observation may hold, so that the summarizer can read what was cut. */
 const MAX_BYTES = 512 * 1024;
 
+/** Runs one command line; what went wrong is in the result. */
+export type RunCommand = (command: string, stdin?: string) => Promise<KubectlResult>;
+
 /** One kubectl for the task: discovery and connections are kept between commands, and closed with the task. */
-export function createKubectlRunner(context: ToolContext): (query: KubectlQuery) => Promise<string> {
+export function openKubectl(context: ToolContext): RunCommand {
   let kubectl: Kubectl | undefined;
-  return async (query) => {
+  return (command, stdin) => {
     if (kubectl === undefined) {
       const opened = new Kubectl({
         kubeconfig: context.endpoints.kubeconfig,
@@ -29,10 +32,18 @@ export function createKubectlRunner(context: ToolContext): (query: KubectlQuery)
       kubectl = opened;
       context.onEnd(() => opened.close());
     }
-    const result = await kubectl.run(query.command, {
+    return kubectl.run(command, {
       ...(context.signal === undefined ? {} : { signal: context.signal }),
-      ...(query.manifest === undefined ? {} : { stdin: query.manifest }),
+      ...(stdin === undefined ? {} : { stdin }),
     });
+  };
+}
+
+/** Runs a query and gives its output. The function throws ToolFailure when the command is refused or fails. */
+export function createKubectlRunner(context: ToolContext): (query: KubectlQuery) => Promise<string> {
+  const run = openKubectl(context);
+  return async (query) => {
+    const result = await run(query.command, query.manifest);
     const text = [result.stdout.trimEnd(), result.stderr.trimEnd()].filter((part) => part !== "").join("\n");
     // A filter that matches nothing, and diff, end with 1 and say nothing on stderr: that is an answer, not a failure.
     if (result.refused || (result.code !== 0 && result.stderr.trim() !== "")) throw new ToolFailure(text);

@@ -10,6 +10,8 @@ import { createKubectlRunner, type KubectlQuery } from "./client.js";
 import { isCommand, writeKubectlQuery } from "./generate.js";
 import { createKubectlLint } from "./lint.js";
 
+export { openKubectl, type RunCommand } from "./client.js";
+
 const command = z
   .string()
   .describe("one kubectl command, run as it is; `|` only into grep, head, tail, sort, uniq, wc, cut, awk, jq");
