@@ -4,6 +4,7 @@ import type { Agent, AgentContext, Outcome } from "../agent.js";
 import { firingAlerts, subjectOf } from "../alerts.js";
 import { runReact, type TranscriptEvent } from "../react/index.js";
 import { fenceChunks } from "../reflexion/index.js";
+import { describeExtraTools } from "./extra-tools.js";
 import { diagnosisSchema, mitigationSchema } from "./output.js";
 import type { DiagnosisTask, MitigationTask, SreTask, SreTaskOutput } from "./task.js";
 import { sreTools } from "./tools.js";
@@ -77,6 +78,7 @@ function scene(task: SreTask, context: AgentContext): Record<string, string> {
     logs: modalities.logs ? "yes" : "",
     traces: modalities.traces ? "yes" : "",
     summarizer: summarizer ? "yes" : "",
+    extra: describeExtraTools(context.options),
     examples: examples ? "yes" : "",
     memory: (task.memory ?? []).map((note) => `- ${note}`).join("\n"),
   };

@@ -10,6 +10,7 @@ import {
   createWait,
 } from "../../tools/index.js";
 import { createToolContext, type TaskRun } from "../react/index.js";
+import { extraTools } from "./extra-tools.js";
 
 /** @param writes whether the task may change the cluster */
 export function sreTools(run: TaskRun, writes: boolean): StructuredToolInterface[] {
@@ -21,6 +22,7 @@ export function sreTools(run: TaskRun, writes: boolean): StructuredToolInterface
     ...(modalities.metrics ? [createNl2Metrics(context)] : []),
     ...(modalities.logs ? [createNl2Logs(context)] : []),
     ...(modalities.traces ? [createNl2Traces(context)] : []),
+    ...extraTools(context, run.context.options),
     createWait(context),
     ...(summarizer ? [createSummarize(context)] : []),
   ];

@@ -3,10 +3,11 @@
 import { realpathSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { Command, CommanderError, Option } from "commander";
+import { DEFAULT_AGENT_OPTIONS, EXTRA_TOOLS } from "../../agents/agent.js";
 import { packageVersion } from "../../paths.js";
 import { EXIT, exitCodeOf } from "./errors.js";
 import { type Io, processIo } from "./io.js";
-import { collect, integer, port, positive } from "./parse.js";
+import { collect, extraTools, integer, port, positive } from "./parse.js";
 
 /**
  * Runs the command line `argv` (without node and script) and returns the exit code: 0 done, 1 something failed,
@@ -173,6 +174,14 @@ function runOptions(command: Command): Command {
     .option("--no-reflection", "no re-prompts inside tools")
     .option("--no-linters", "run generated commands unchecked")
     .option("--no-summarizer", "without the tool that summarizes long observations")
+    .addOption(
+      new Option(
+        "--extra-tools <list>",
+        `tools beside the baseline's own: all, none, or some of ${EXTRA_TOOLS.join(", ")}`,
+      )
+        .argParser(extraTools)
+        .default(DEFAULT_AGENT_OPTIONS.extraTools, DEFAULT_AGENT_OPTIONS.extraTools.join(",")),
+    )
     .option("--no-traces", "without traces")
     .option("--no-logs", "without logs")
     .option("--no-metrics", "without metrics")

@@ -1,5 +1,6 @@
 /** Values of options, checked. */
 import { InvalidArgumentError } from "commander";
+import { EXTRA_TOOLS, type ExtraTool } from "../../agents/agent.js";
 
 /** A whole number of at least `min`. */
 export function integer(min: number): (text: string) => number {
@@ -32,4 +33,20 @@ export function port(text: string): number {
 /** For options that may be given several times. */
 export function collect(value: string, previous: string[] = []): string[] {
   return [...previous, value];
+}
+
+/** `all`, `none`, or names with commas; `log-patterns` is `log_patterns`. In the order in which the tools are listed. */
+export function extraTools(text: string): ExtraTool[] {
+  const names = text
+    .split(",")
+    .map((name) => name.trim().toLowerCase().replaceAll("-", "_"))
+    .filter((name) => name !== "");
+  if (names.length === 1 && names[0] === "all") return [...EXTRA_TOOLS];
+  if (names.length === 1 && names[0] === "none") return [];
+  const unknown = names.filter((name) => !(EXTRA_TOOLS as readonly string[]).includes(name));
+  if (names.length === 0 || unknown.length > 0) {
+    const what = unknown.length > 0 ? `there is no tool ${unknown.join(", ")}; ` : "";
+    throw new InvalidArgumentError(`${what}give all, none, or some of ${EXTRA_TOOLS.join(", ")}.`);
+  }
+  return EXTRA_TOOLS.filter((name) => names.includes(name));
 }

@@ -49,6 +49,7 @@ export interface RunFlags {
   reflection: boolean;
   linters: boolean;
   summarizer: boolean;
+  extraTools: AgentOptions["extraTools"];
   traces: boolean;
   logs: boolean;
   metrics: boolean;
@@ -153,6 +154,7 @@ function configurationOf(flags: RunFlags, loaded: readonly LoadedScenario[]): Ru
       maxReflections: flags.maxReflections,
       linters: flags.linters,
       summarizer: flags.summarizer,
+      extraTools: flags.extraTools,
       modalities: { traces: flags.traces, logs: flags.logs, metrics: flags.metrics },
       promptVariant: flags.prompt,
       kubectl: flags.kubectl,

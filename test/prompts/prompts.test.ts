@@ -45,6 +45,7 @@ describe("the package's own prompts", () => {
       metrics: "yes",
       logs: "",
       traces: "",
+      extra: "",
       summarizer: "",
       examples: "",
       memory: "",

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { composeSreOutput, sreAgent } from "../../../agents/index.js";
+import { composeSreOutput, EXTRA_TOOLS, sreAgent } from "../../../agents/index.js";
 import { events, testContext } from "../../support/agent-context.js";
 import { json, serve, type TestServer } from "../../support/http.js";
 import { ScriptedModel, type ScriptedTurn } from "../../support/scripted-model.js";
@@ -25,16 +25,24 @@ const submitDiagnosis = (args: object): ScriptedTurn => [
   { tool: "submit_diagnosis", args: args as Record<string, unknown> },
 ];
 
+const BASE = ["nl2kubectl", "nl2alerts"];
+const EXTRA = ["topology", "changes"];
+
 describe("the SRE agent", () => {
   it.each([
-    { options: {}, tools: ["nl2kubectl", "nl2alerts", "nl2metrics", "nl2logs", "nl2traces", "wait", "summarize"] },
+    { options: {}, tools: [...BASE, "nl2metrics", "nl2logs", "nl2traces", ...EXTRA, "wait", "summarize"] },
+    { options: { summarizer: false }, tools: [...BASE, "nl2metrics", "nl2logs", "nl2traces", ...EXTRA, "wait"] },
     {
-      options: { summarizer: false },
-      tools: ["nl2kubectl", "nl2alerts", "nl2metrics", "nl2logs", "nl2traces", "wait"],
+      options: { extraTools: [] },
+      tools: [...BASE, "nl2metrics", "nl2logs", "nl2traces", "wait", "summarize"],
     },
     {
-      options: { modalities: { traces: false, logs: true, metrics: false } },
-      tools: ["nl2kubectl", "nl2alerts", "nl2logs", "wait", "summarize"],
+      options: { extraTools: [...EXTRA_TOOLS] },
+      tools: [...BASE, "nl2metrics", "nl2logs", "nl2traces", ...EXTRA_TOOLS, "wait", "summarize"],
+    },
+    {
+      options: { extraTools: [...EXTRA_TOOLS], modalities: { traces: false, logs: true, metrics: false } },
+      tools: [...BASE, "nl2logs", "topology", "changes", "log_patterns", "nl2script", "wait", "summarize"],
     },
   ])("gets the tools that $options leave on", async ({ options, tools }) => {
     const model = new ScriptedModel([submitDiagnosis(diagnosis)]);
@@ -42,7 +50,7 @@ describe("the SRE agent", () => {
     expect(outcome).toMatchObject({ status: "ok", output: diagnosis });
     expect(model.requests[0]!.tools).toEqual([...tools, "submit_diagnosis"]);
     const system = model.requests[0]!.messages[0]!.text;
-    for (const name of ["nl2metrics", "nl2logs", "nl2traces", "summarize"]) {
+    for (const name of ["nl2metrics", "nl2logs", "nl2traces", "summarize", ...EXTRA_TOOLS]) {
       expect(new RegExp(`^- ${name}:`, "m").test(system)).toBe(tools.includes(name));
     }
   });
