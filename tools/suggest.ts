@@ -56,6 +56,43 @@ export function nearest(wrong: string, names: readonly string[], max = 3): strin
     .map((one) => one.name);
 }
 
+/**
+ * Names of metrics that `wrong` is a slip for: the same words in another order, one word mistyped, or one word too many
+ * or too few. Another word in its place, such as job for pod, is no slip.
+ */
+export function metricSlips(wrong: string, names: readonly string[], max = 3): string[] {
+  const parts = wordsOf(wrong);
+  const slips = names.filter((name) => {
+    const others = wordsOf(name);
+    const extra = without(parts, others);
+    const missing = without(others, parts);
+    if (extra.length + missing.length === 0) return true;
+    if (extra.length + missing.length === 1) return Math.min(parts.length, others.length) >= 3;
+    if (extra.length !== 1 || missing.length !== 1) return parts.join("") === others.join("");
+    const [a, b] = [extra[0]!, missing[0]!];
+    const allowed = a.length < 4 ? 0 : a.length < 6 ? 1 : 2;
+    return editDistance(a, b, allowed + 1) <= allowed;
+  });
+  return slips.slice(0, max);
+}
+
+function wordsOf(name: string): string[] {
+  return name
+    .toLowerCase()
+    .split(/[^a-z0-9]+/)
+    .filter((part) => part !== "");
+}
+
+/** What `words` holds beyond `others`, each as often. */
+function without(words: readonly string[], others: readonly string[]): string[] {
+  const left = [...others];
+  return words.filter((word) => {
+    const at = left.indexOf(word);
+    if (at >= 0) left.splice(at, 1);
+    return at < 0;
+  });
+}
+
 /** At most `max` of `names`, those that share words with `question` first, then the rest in order. */
 export function relevant(names: readonly string[], question: string, max: number): string[] {
   if (names.length <= max) return [...names];

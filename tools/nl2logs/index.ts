@@ -2,6 +2,7 @@
 import { tool } from "@langchain/core/tools";
 import { z } from "zod";
 import { type ToolContext, ToolFailure } from "../context.js";
+import { findingTexts } from "../lint/finding.js";
 import { DEFAULT_LIMIT, DEFAULT_MINUTES, type LogsQuery, runLogsQuery } from "./client.js";
 import { logsQuery, writeLogsQuery } from "./generate.js";
 import { lintLogsQuery } from "./lint.js";
@@ -28,7 +29,7 @@ export function createNl2Logs(context: ToolContext) {
       return context.run<LogsQuery>({
         ...(input.query ? { literal: logsQuery(input.query, input.minutes, input.limit) } : {}),
         write: (ask) => writeLogsQuery(question!, context, ask),
-        lint: (one) => lintLogsQuery(one, context),
+        lint: async (one) => findingTexts(await lintLogsQuery(one, context)),
         execute: (one) => runLogsQuery(one, context),
         show: (one) => `${one.logql}  (last ${one.minutes} minutes)`,
       });

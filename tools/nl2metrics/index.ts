@@ -2,6 +2,7 @@
 import { tool } from "@langchain/core/tools";
 import { z } from "zod";
 import { type ToolContext, ToolFailure } from "../context.js";
+import { findingTexts } from "../lint/finding.js";
 import { type MetricsQuery, runMetricsQuery } from "./client.js";
 import { writeMetricsQuery } from "./generate.js";
 import { lintMetricsQuery } from "./lint.js";
@@ -35,7 +36,7 @@ export function createNl2Metrics(context: ToolContext) {
       return context.run<MetricsQuery>({
         ...(literal === undefined ? {} : { literal }),
         write: (ask) => writeMetricsQuery(question!, context, ask),
-        lint: (one) => lintMetricsQuery(one, context),
+        lint: async (one) => findingTexts(await lintMetricsQuery(one, context)),
         execute: (one) => runMetricsQuery(one, context),
         show: (one) => (one.minutes === undefined ? one.promql : `${one.promql}  (last ${one.minutes} minutes)`),
       });

@@ -10,16 +10,50 @@ export interface TracesQuery {
   operation?: string;
   /** Span tags that must match, such as `error: "true"`. */
   tags?: Record<string, string>;
-  /** Minutes to look back. */
+  /** Minutes to look back, from `end` when that is given. */
   minutes: number;
+  /** ISO 8601, or epoch seconds, milliseconds or microseconds; in the place of `minutes`. */
+  start?: string;
+  /** As `start`; now when absent. */
+  end?: string;
   /** Traces to read at most. */
   limit: number;
   /** Such as `500ms`. */
   minDuration?: string;
+  maxDuration?: string;
   /** One trace by its id; everything else is left out then. */
   traceId?: string;
   /** Which service calls which, instead of traces. */
   dependencies?: boolean;
+  /** Parameters that there are not, for the linter. */
+  unknown?: readonly string[];
+}
+
+export const DEFAULT_MINUTES = 15;
+export const DEFAULT_LIMIT = 20;
+export const MAX_MINUTES = 24 * 60;
+export const MAX_LIMIT = 200;
+
+/** A point in time in milliseconds since the epoch: ISO 8601, or a number whose size tells its unit. */
+export function readTime(text: string): number | undefined {
+  if (/^\d+(\.\d+)?$/.test(text)) {
+    const value = Number(text);
+    return value < 1e11 ? value * 1000 : value < 1e14 ? value : value < 1e17 ? value / 1000 : value / 1e6;
+  }
+  const time = /^\d{4}-\d\d-\d\d/.test(text)
+    ? Date.parse(/[Zz]|[+-]\d\d:?\d\d$/.test(text) ? text : `${text}Z`)
+    : Number.NaN;
+  return Number.isNaN(time) ? undefined : time;
+}
+
+/** The time that the query speaks of, within bounds whatever it says: linters can be switched off. */
+function windowOf(query: TracesQuery, now: number): { startMs: number; endMs: number; limit: number } {
+  const bounded = (value: number, max: number, preset: number) =>
+    Number.isFinite(value) ? Math.min(Math.max(value, 1), max) : preset;
+  const endMs = (query.end === undefined ? undefined : readTime(query.end)) ?? now;
+  const minutes = bounded(query.minutes, MAX_MINUTES, DEFAULT_MINUTES);
+  const startMs = (query.start === undefined ? undefined : readTime(query.start)) ?? endMs - minutes * 60_000;
+  return { startMs, endMs, limit: Math.round(bounded(query.limit, MAX_LIMIT, DEFAULT_LIMIT)) };
 }
 
 /** Runs the query and renders its result; an empty one comes with what does exist. */
@@ -33,16 +67,18 @@ export async function runTracesQuery(query: TracesQuery, context: ToolContext): 
   if (query.service === undefined) {
     throw new ToolFailure(`traces are asked for by service; there are: ${listing(await traceServices(context), 60)}`);
   }
+  const { startMs, endMs, limit } = windowOf(query, now);
   const json = await get(context, "/api/traces", {
     service: query.service,
     operation: query.operation,
     tags: query.tags === undefined ? undefined : JSON.stringify(query.tags),
-    start: Math.round((now - query.minutes * 60_000) * 1000),
-    end: Math.round(now * 1000),
-    limit: query.limit,
+    start: Math.round(startMs * 1000),
+    end: Math.round(endMs * 1000),
+    limit,
     minDuration: query.minDuration,
+    maxDuration: query.maxDuration,
   });
-  const head = `traces of ${showTracesQuery(query)}, to ${timestamp(now)}:`;
+  const head = `traces of ${showTracesQuery(query)}, to ${timestamp(endMs)}:`;
   return `${head} ${renderTraces(json.data as JaegerTrace[]) ?? (await emptyResult(query, context))}`;
 }
 
@@ -66,7 +102,9 @@ export function showTracesQuery(query: TracesQuery): string {
     ...(query.operation === undefined ? [] : [`operation ${query.operation}`]),
     ...(tags.length === 0 ? [] : [`tags ${tags.join(" ")}`]),
     ...(query.minDuration === undefined ? [] : [`at least ${query.minDuration}`]),
-    `last ${query.minutes} minutes`,
+    ...(query.maxDuration === undefined ? [] : [`at most ${query.maxDuration}`]),
+    query.start === undefined ? `last ${query.minutes} minutes` : `from ${query.start}`,
+    ...(query.end === undefined ? [] : [`until ${query.end}`]),
     `at most ${query.limit}`,
   ].join(", ");
 }
@@ -76,9 +114,10 @@ function get(context: ToolContext, path: string, parameters: Record<string, stri
 }
 
 async function renderDependencies(query: TracesQuery, context: ToolContext): Promise<string> {
+  const { startMs, endMs } = windowOf(query, context.clock.now());
   const json = await get(context, "/api/dependencies", {
-    endTs: Math.round(context.clock.now()),
-    lookback: Math.round(query.minutes * 60_000),
+    endTs: Math.round(endMs),
+    lookback: Math.round(endMs - startMs),
   });
   const edges = ((json.data as { parent: string; child: string; callCount: number }[] | null) ?? []).filter(
     (edge) => query.service === undefined || edge.parent === query.service || edge.child === query.service,
@@ -95,20 +134,16 @@ async function renderDependencies(query: TracesQuery, context: ToolContext): Pro
 }
 
 async function emptyResult(query: TracesQuery, context: ToolContext): Promise<string> {
-  const without = { ...query };
-  delete without.tags;
-  delete without.operation;
-  delete without.minDuration;
-  const now = context.clock.now();
+  const { startMs, endMs } = windowOf(query, context.clock.now());
   const json = await get(context, "/api/traces", {
     service: query.service,
-    start: Math.round((now - query.minutes * 60_000) * 1000),
-    end: Math.round(now * 1000),
+    start: Math.round(startMs * 1000),
+    end: Math.round(endMs * 1000),
     limit: 20,
   });
   const traces = json.data as JaegerTrace[];
   if (traces.length === 0) {
-    return `no traces\n${query.service} has none at all in the last ${duration(query.minutes * 60)}: it may not run, or nothing calls it`;
+    return `no traces\n${query.service} has none at all in the last ${duration((endMs - startMs) / 1000)}: it may not run, or nothing calls it`;
   }
   const operations = await traceOperations(context, query.service!);
   return `no traces\n${query.service} has traces in that time, but none that fit; its operations: ${listing(operations, 40)}`;

@@ -2,6 +2,7 @@
 import { tool } from "@langchain/core/tools";
 import { z } from "zod";
 import { type ToolContext, ToolFailure } from "../context.js";
+import { findingTexts } from "../lint/finding.js";
 import { runTracesQuery, showTracesQuery, type TracesQuery } from "./client.js";
 import { tracesQuery, writeTracesQuery } from "./generate.js";
 import { lintTracesQuery } from "./lint.js";
@@ -15,8 +16,11 @@ const searchSchema = z.object({
   errors_only: z.boolean().optional().describe("only traces with a failed span"),
   tags: z.record(z.string()).optional().describe('span tags that must match, such as {"http.status_code": "500"}'),
   min_duration: z.string().optional().describe("such as 500ms"),
-  minutes: z.number().positive().optional().describe("look back this many minutes (15)"),
-  limit: z.number().positive().optional().describe("traces to read at most (20)"),
+  max_duration: z.string().optional().describe("such as 2s"),
+  minutes: z.number().optional().describe("look back this many minutes (15)"),
+  start: z.string().optional().describe("beginning of the time, ISO 8601, in the place of minutes"),
+  end: z.string().optional().describe("end of the time, ISO 8601; now if left out"),
+  limit: z.number().optional().describe("traces to read at most (20)"),
   trace_id: z.string().optional().describe("one trace by its id"),
   dependencies: z.boolean().optional().describe("show which service calls which instead"),
 });
@@ -41,7 +45,7 @@ export function createNl2Traces(context: ToolContext) {
       return context.run<TracesQuery>({
         ...(given ? { literal: tracesQuery(search) } : {}),
         write: (ask) => writeTracesQuery(question!, context, ask),
-        lint: (one) => lintTracesQuery(one, context),
+        lint: async (one) => findingTexts(await lintTracesQuery(one, context)),
         execute: (one) => runTracesQuery(one, context),
         show: showTracesQuery,
       });

@@ -84,10 +84,10 @@ describe("nl2logs", () => {
     expect(await createNl2Logs(context).invoke({ query })).toContain(says);
   });
 
-  it("passes the backend's own error on", async () => {
+  it("passes the backend's own complaint about the query on, with its place", async () => {
     const context = toolContext(await loki(undefined));
     await expect(createNl2Logs(context).invoke({ query: '{pod="x"} |' })).rejects.toThrow(
-      "Loki: parse error at line 1, col 5",
+      "LogQL: syntax error (at position 5",
     );
   });
 });

@@ -30,6 +30,8 @@ async function prometheus(data: (query: string) => unknown): Promise<string> {
         data: Object.keys(labels).length ? ["__name__", ...Object.keys(labels)] : [],
       });
     }
+    // An older server, which leaves the reading of a query to the linter.
+    if (url.pathname === "/api/v1/format_query") return json(response, {}, 404);
     const answer = data(url.searchParams.get("query") ?? "");
     if (answer === undefined)
       return json(response, { status: "error", errorType: "bad_data", error: "parse error: no" }, 400);
@@ -90,7 +92,7 @@ describe("nl2metrics", () => {
   ])("does not run $query: $says", async ({ query, says }) => {
     const context = toolContext(await prometheus(() => vector("2")));
     await expect(createNl2Metrics(context).invoke({ query })).rejects.toThrow(says);
-    expect(server!.requests.every(({ url }) => !url.pathname.includes("query"))).toBe(true);
+    expect(server!.requests.every(({ url }) => !/\/query(_range)?$/.test(url.pathname))).toBe(true);
   });
 
   it.each(["absent(gone)", 'absent_over_time(gone{a="b"}[5m])', 'ALERTS{alertstate="firing"}'])(

@@ -70,7 +70,7 @@ describe("nl2traces", () => {
     { input: { service: "front-end" }, says: 'no service "front-end" sends traces; did you mean frontend' },
     {
       input: { service: "frontend", operation: "GET" },
-      says: 'frontend has no operation "GET"; its operations: GET /, POST /cart',
+      says: 'frontend has no operation "GET"; did you mean GET /?; its operations: GET /, POST /cart',
     },
     { input: { service: "frontend", min_duration: "half a second" }, says: "is not a duration" },
     { input: { trace_id: "xyz" }, says: "is not a trace id" },

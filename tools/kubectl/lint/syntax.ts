@@ -18,7 +18,7 @@ export interface ReadCommand {
 
 const PLACEHOLDERS = [
   /<[a-z][a-z0-9 _-]*>/i,
-  /\{\{? ?[a-z][a-z0-9_-]* ?\}?\}(?=\s|$)/,
+  /(?<![=\w])\{\{? ?[a-z][\w.-]* ?\}?\}(?=\s|$)/,
   /(?<![\w=-])(?:YOUR_)?[A-Z]+[_-](?:NAME|NAMESPACE)\b/,
 ];
 
