@@ -115,7 +115,7 @@ function pieces(text: string): string[] {
   const found: string[] = [];
   let piece = "";
   for (const paragraph of text.split(/\n{2,}/)) {
-    const parts = paragraph.match(new RegExp(`[^]{1,${MAX_CHUNK}}`, "gu")) ?? [];
+    const parts = paragraph.match(new RegExp(`[\\s\\S]{1,${MAX_CHUNK}}`, "gu")) ?? [];
     for (const part of parts) {
       if (piece !== "" && piece.length + part.length + 2 > MAX_CHUNK) {
         found.push(piece);

@@ -13,6 +13,7 @@ const USAGE_ERRORS = new Set([
   "ScenarioFileError",
   "UnknownScenarioError",
   "RunFolderError",
+  "RunbookFolderError",
   "UnknownModelError",
   "MissingKeyError",
   "MissingPackageError",

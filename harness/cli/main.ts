@@ -130,6 +130,22 @@ Examples:
     );
 
   program
+    .command("compare")
+    .description("two runs side by side, trial by trial, and which options differ")
+    .argument("<run-a>", "run folder")
+    .argument("<run-b>", "run folder")
+    .option("--json", "for machines")
+    .addHelpText(
+      "after",
+      `
+Example: what it costs to go without traces
+  $ itbench run --scenario 'sre-*' --trials 5 --out runs/all
+  $ itbench run --scenario 'sre-*' --trials 5 --out runs/no-traces --no-traces
+  $ itbench compare runs/all runs/no-traces`,
+    )
+    .action(async (a, b, options) => done((await import("./compare.js")).compareCommand(a, b, options, io)));
+
+  program
     .command("doctor")
     .description("what works here, what is missing, and how to get it")
     .option("--json", "for machines")
@@ -160,6 +176,22 @@ function runOptions(command: Command): Command {
       new Option("--max-cost <dollars>", "cost of each task; needs a price in models.yaml").argParser(positive()),
     )
     .addOption(new Option("--timeout <seconds>", "wall time of each task").argParser(positive()))
+    .addOption(
+      new Option("--attempts <n>", "most attempts at an incident; each learns from those before, until one is verified")
+        .argParser(integer(1))
+        .default(1),
+    )
+    .addOption(new Option("--total-steps <n>", "steps of all tasks of a trial together").argParser(integer(1)))
+    .addOption(new Option("--total-tokens <n>", "tokens of all tasks of a trial together").argParser(integer(1)))
+    .addOption(new Option("--total-cost <dollars>", "cost of all tasks of a trial together").argParser(positive()))
+    .addOption(
+      new Option("--total-timeout <seconds>", "wall time of all tasks of a trial together").argParser(positive()),
+    )
+    .option("--runbooks <folder>", "Markdown files in which the agent may find help: runbooks, notes of past incidents")
+    .addOption(
+      new Option("--runbook-chunks <n>", "most sections of runbooks shown in a task").argParser(integer(1)).default(3),
+    )
+    .option("--save-incidents <folder>", "write a note of what the agent said of each incident, for later runs")
     .addOption(
       new Option("--step-seconds <s>", "environment seconds that pass at each step")
         .argParser(positive(true))

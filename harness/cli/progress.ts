@@ -87,6 +87,12 @@ export function phaseText(phase: TrialPhase): string {
       return `injected ${phase.faults.join(", ")}`;
     case "alerts":
       return `alerts: ${[...new Set(phase.firing.map((alert) => alert.name))].join(", ")}`;
+    case "attempt":
+      return `attempt ${phase.attempt} of ${phase.of}`;
+    case "attempted":
+      return phase.verified
+        ? `attempt ${phase.attempt}: verified`
+        : `attempt ${phase.attempt}: ${phase.problems.join("; ")}`;
     case "task":
       return `${phase.task} begins`;
     case "diagnosed":

@@ -2,6 +2,7 @@
 import { existsSync, readdirSync } from "node:fs";
 import { resolve } from "node:path";
 import { type AgentOptions, DEFAULT_AGENT_OPTIONS, type Limits, type ProtocolName } from "../../agents/agent.js";
+import { createRunbookMemory } from "../../agents/index.js";
 import { type ResolvedModel, type ResolveOptions, resolveModel } from "../../models/index.js";
 import { packageVersion } from "../../paths.js";
 import { promptVariants } from "../../prompts/index.js";
@@ -11,10 +12,13 @@ import {
   differences,
   executeRun,
   listRuns,
+  openIncidentsFolder,
+  type Runbooks,
   type RunConfiguration,
   type RunFile,
   RunFolderError,
   RunStore,
+  readRunbooks,
   scenarioHash,
   summarize,
   type TrialRecord,
@@ -37,6 +41,14 @@ export interface RunFlags {
   seed: string;
   out?: string;
   resume?: boolean;
+  attempts: number;
+  totalSteps?: number;
+  totalTokens?: number;
+  totalCost?: number;
+  totalTimeout?: number;
+  runbooks?: string;
+  runbookChunks: number;
+  saveIncidents?: string;
   healthy?: boolean;
   json?: boolean;
   maxSteps: number;
@@ -85,7 +97,15 @@ export async function runCommand(flags: RunFlags, io: Io): Promise<number> {
       `--max-cost: the price of ${flags.model} is unknown; give it in an entry of models.yaml (price)`,
     );
   }
-  const configuration = configurationOf(flags, loaded);
+  if (flags.totalCost !== undefined && model.price === undefined) {
+    throw new UsageError(
+      `--total-cost: the price of ${flags.model} is unknown; give it in an entry of models.yaml (price)`,
+    );
+  }
+  const runbooks = flags.runbooks === undefined ? undefined : readRunbooks(flags.runbooks);
+  const incidentsFolder = flags.saveIncidents === undefined ? undefined : openIncidentsFolder(flags.saveIncidents);
+  const memory = runbooks && (await createRunbookMemory(runbooks.documents, { top: flags.runbookChunks }));
+  const configuration = configurationOf(flags, loaded, runbooks);
   const store = openStore(flags, configuration, model);
 
   const progress = createProgress(io, { verbose: flags.verbose === true, bar: flags.watch !== true });
@@ -108,6 +128,8 @@ export async function runCommand(flags: RunFlags, io: Io): Promise<number> {
       agentFor,
       createModel: () => resolveModel(flags.model, modelOptions),
       concurrency: flags.concurrency,
+      ...(memory ? { runbooks: memory } : {}),
+      ...(incidentsFolder ? { incidentsFolder } : {}),
       signal: abort.signal,
       observer: {
         ...progress.observer,
@@ -130,7 +152,7 @@ export async function runCommand(flags: RunFlags, io: Io): Promise<number> {
   return report(records, { flags, configuration, store, model, io, interrupted: abort.signal.aborted });
 }
 
-function configurationOf(flags: RunFlags, loaded: readonly LoadedScenario[]): RunConfiguration {
+function configurationOf(flags: RunFlags, loaded: readonly LoadedScenario[], runbooks?: Runbooks): RunConfiguration {
   const limits: Limits = {
     maxSteps: flags.maxSteps,
     ...(flags.maxTokens === undefined ? {} : { maxTokens: flags.maxTokens }),
@@ -147,6 +169,7 @@ function configurationOf(flags: RunFlags, loaded: readonly LoadedScenario[]): Ru
     alert_timeout_seconds: ALERT_TIMEOUT,
     verification: DEFAULT_VERIFICATION,
     limits,
+    ...extrasOf(flags, runbooks),
     options: {
       ...DEFAULT_AGENT_OPTIONS,
       tools: flags.tools,
@@ -159,6 +182,33 @@ function configurationOf(flags: RunFlags, loaded: readonly LoadedScenario[]): Ru
       promptVariant: flags.prompt,
       kubectl: flags.kubectl,
     },
+  };
+}
+
+/** What most runs do not have: further attempts, total limits, runbooks. */
+function extrasOf(
+  flags: RunFlags,
+  runbooks: Runbooks | undefined,
+): Pick<RunConfiguration, "attempts" | "total_limits" | "runbooks"> {
+  const total: Partial<Limits> = {
+    ...(flags.totalSteps === undefined ? {} : { maxSteps: flags.totalSteps }),
+    ...(flags.totalTokens === undefined ? {} : { maxTokens: flags.totalTokens }),
+    ...(flags.totalCost === undefined ? {} : { maxCost: flags.totalCost }),
+    ...(flags.totalTimeout === undefined ? {} : { wallSeconds: flags.totalTimeout }),
+  };
+  return {
+    ...(flags.attempts === 1 ? {} : { attempts: flags.attempts }),
+    ...(Object.keys(total).length === 0 ? {} : { total_limits: total }),
+    ...(runbooks && flags.runbooks !== undefined
+      ? {
+          runbooks: {
+            folder: flags.runbooks,
+            files: runbooks.documents.length,
+            hash: runbooks.hash,
+            top: flags.runbookChunks,
+          },
+        }
+      : {}),
   };
 }
 

@@ -21,6 +21,12 @@ export interface RunConfiguration {
   verification: VerificationWindow;
   /** Of each task. */
   limits: Limits;
+  /** Most attempts at an incident; absent: 1. */
+  attempts?: number;
+  /** Of all tasks of a trial together. */
+  total_limits?: Partial<Limits>;
+  /** What the agent was given to look things up in; `hash` is of the contents. */
+  runbooks?: { folder: string; files: number; hash: string; top: number };
   options: AgentOptions;
 }
 

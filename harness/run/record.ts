@@ -6,7 +6,9 @@ import type { AlertInstance, ObservedState, Scores } from "../score/index.js";
 export type TrialReason = Exclude<OutcomeStatus, "ok"> | "environment-error";
 
 export interface TaskRecord {
-  task: "diagnosis" | "mitigation";
+  task: "diagnosis" | "mitigation" | "reflection";
+  /** Which attempt it belongs to, where several were allowed. */
+  attempt?: number;
   status: OutcomeStatus;
   detail?: string;
   usage: Usage;
@@ -44,6 +46,9 @@ export interface TrialRecord extends Scores {
   /** The first task that ended without an answer, or what was wrong with the environment; null when all went well. */
   reason: TrialReason | null;
   reason_detail?: string;
+  /** How many attempts were made; scores are of the last. 0 when the environment failed before the first. */
+  attempts: number;
+  /** Of all attempts, in order. */
   tasks: TaskRecord[];
   effort: Effort;
   /** Alerts that the agent found firing. */

@@ -1,10 +1,12 @@
 /** A run: the trials of one configuration that are still missing in its folder. */
 import { join } from "node:path";
 import type { Agent } from "../../agents/agent.js";
+import type { RunbookMemory } from "../../agents/index.js";
 import { fileTranscript, type TranscriptSink, teeTranscript } from "../../agents/react/transcript.js";
 import type { ResolvedModel } from "../../models/index.js";
 import type { Scenario } from "../scenario/index.js";
 import type { RunConfiguration } from "./configuration.js";
+import { saveIncident } from "./incidents.js";
 import { runPool } from "./pool.js";
 import type { TrialRecord } from "./record.js";
 import type { RunStore } from "./store.js";
@@ -18,6 +20,10 @@ export interface RunOptions {
   agentFor(scenario: Scenario): Promise<Agent>;
   /** A fresh one for each trial: trials share nothing. */
   createModel(): Promise<ResolvedModel>;
+  /** Given to the agents. */
+  runbooks?: RunbookMemory;
+  /** Folder for notes of what the agents said, for later runs. */
+  incidentsFolder?: string;
   concurrency?: number;
   /** Further attempts at an environment that does not come up. */
   environmentRetries?: number;
@@ -81,10 +87,12 @@ async function runStored(scenario: Scenario, trial: number, options: RunOptions)
         agent: await options.agentFor(scenario),
         model,
         transcript: live ? teeTranscript(file, live) : file,
+        ...(options.runbooks ? { runbooks: options.runbooks } : {}),
         ...(signal ? { signal } : {}),
         onPhase: (phase) => observer?.trialPhase?.(scenario.id, trial, phase),
       });
       pending.commit(record, output);
+      if (options.incidentsFolder) saveIncident(options.incidentsFolder, output);
       observer?.trialFinished?.(record);
       return record;
     } catch (error) {

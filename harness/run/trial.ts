@@ -3,15 +3,17 @@
  * Everything that it needs comes in from outside, so that it runs on any environment and with any agent.
  */
 import type { Agent, Outcome } from "../../agents/agent.js";
+import type { RunbookMemory } from "../../agents/index.js";
 import type { TranscriptSink } from "../../agents/react/transcript.js";
 import type { SreDiagnosis, SreMitigation, SreOutput } from "../../agents/sre/output.js";
 import { composeSreOutput } from "../../agents/sre/output.js";
 import type { ResolvedModel } from "../../models/index.js";
-import type { Alert, Environment, Role } from "../../testbed/environment.js";
+import type { Alert, Environment } from "../../testbed/environment.js";
 import type { Scenario } from "../scenario/index.js";
 import { type AlertInstance, type ObservedState, type Scores, scoreTrial } from "../score/index.js";
+import { workOnIncident } from "./attempts.js";
 import type { RunConfiguration } from "./configuration.js";
-import { awaitIncident, checkHealth, incidentAlerts, instance, watchRecovery } from "./observe.js";
+import { awaitIncident, checkHealth, instance } from "./observe.js";
 import { addUsage, type TaskRecord, type TrialReason, type TrialRecord } from "./record.js";
 
 /** An environment and what the harness knows of it beyond its interface. */
@@ -35,6 +37,8 @@ export interface TrialDependencies {
   agent: Agent;
   model: ResolvedModel;
   transcript: TranscriptSink;
+  /** Given to the agent. */
+  runbooks?: RunbookMemory;
   signal?: AbortSignal;
   /** Told of each phase as it begins or ends. */
   onPhase?(phase: TrialPhase): void;
@@ -44,6 +48,9 @@ export type TrialPhase =
   | { phase: "starting" }
   | { phase: "injected"; at: number; faults: string[] }
   | { phase: "alerts"; at: number; firing: Alert[]; missing: string[] }
+  /** Only where several attempts are allowed. */
+  | { phase: "attempt"; at: number; attempt: number; of: number }
+  | { phase: "attempted"; at: number; attempt: number; of: number; verified: boolean; problems: string[] }
   | { phase: "task"; at: number; task: "diagnosis" | "mitigation" }
   | { phase: "diagnosed"; at: number; outcome: Outcome<SreDiagnosis> }
   | { phase: "mitigated"; at: number; outcome: Outcome<SreMitigation> }
@@ -83,7 +90,7 @@ export async function runTrial(task: TrialTask, dependencies: TrialDependencies)
       throw new TrialSetupError((error as Error).message, { cause: error });
     }
     try {
-      await work(task, started, dependencies, progress);
+      await workOnIncident(task, started, dependencies, progress);
     } catch (error) {
       signal?.throwIfAborted();
       progress.environmentError = (error as Error).message;
@@ -103,18 +110,26 @@ export function erroredTrial(task: TrialTask, model: ResolvedModel, error: Error
   return { record: toRecord(task, model, progress, wallSeconds), output: composeSreOutput(undefined) };
 }
 
-interface Started extends PreparedEnvironment {
+/** An environment in which the incident has begun. */
+export interface Started extends PreparedEnvironment {
   baseline: AlertInstance[];
   healthyWorkloads: ObservedState["healthyWorkloads"];
 }
 
 /** What is known of a trial so far. */
-interface Progress {
+export interface Progress {
   tasks: TaskRecord[];
+  /** How many were begun. */
+  attempts?: number;
   alerts: AlertInstance[];
   warnings: string[];
+  /** Answers of the last attempt. */
   diagnosis?: SreDiagnosis;
   mitigation?: SreMitigation;
+  /** Firing when the first mitigation began. */
+  incident?: AlertInstance[];
+  /** When the last mitigation ended. */
+  mitigationEnded?: number;
   observed?: ObservedState;
   environmentError?: string;
   firstAlertAt?: number;
@@ -150,117 +165,12 @@ async function begin(
   return { ...prepared, baseline, healthyWorkloads };
 }
 
-/** Diagnosis, mitigation, verification. */
-async function work(
-  { scenario, configuration }: TrialTask,
-  started: Started,
-  dependencies: TrialDependencies,
-  progress: Progress,
-): Promise<void> {
-  const { environment, baseline, healthyWorkloads, application } = started;
-  const { signal, onPhase } = dependencies;
-  const now = () => environment.clock.now();
-  const run = <Output>(
-    name: TaskRecord["task"],
-    role: Role,
-    agentTask: object,
-    onStep?: () => Promise<void>,
-  ): Promise<Outcome<Output>> => {
-    onPhase?.({ phase: "task", at: now(), task: name });
-    return runTask<Output>({ name, role, agentTask, onStep }, started, configuration, dependencies, progress);
-  };
-
-  progress.agentStartedAt = now();
-  const diagnosed = await run<SreDiagnosis>("diagnosis", "read-only", { task: "diagnosis", application });
-  progress.diagnosedAt = progress.agentEndedAt = now();
-  if (diagnosed.output) progress.diagnosis = diagnosed.output;
-  onPhase?.({ phase: "diagnosed", at: now(), outcome: diagnosed });
-  if (scenario.disruptions.length === 0 || diagnosed.status === "model-error") return;
-
-  const before = await firingNow(environment, baseline);
-  const task = { task: "mitigation", application, diagnosis: diagnosed.output };
-  // Alerts may clear while the agent still looks on: the time to mitigation is counted from there.
-  const during: ObservedState["looks"] = [];
-  const look = async () => {
-    during.push({ at: now(), firing: await firingNow(environment, baseline) });
-  };
-  const mitigated = await run<SreMitigation>("mitigation", "read-write", task, look);
-  const mitigationEnded = now();
-  progress.agentEndedAt = mitigationEnded;
-  if (mitigated.output) progress.mitigation = mitigated.output;
-  onPhase?.({ phase: "mitigated", at: mitigationEnded, outcome: mitigated });
-
-  const looks = await watchRecovery(environment, baseline, configuration.verification, signal);
-  progress.observed = {
-    baseline,
-    triggering: before,
-    mitigationEnded,
-    looks: onlyChanges([...during, ...looks]),
-    healthyWorkloads,
-    finalWorkloads: await environment.workloads(),
-  };
-  onPhase?.({ phase: "verified", at: now(), cleared: looks.at(-1)?.firing.length === 0 });
-}
-
-async function firingNow(environment: Environment, baseline: readonly AlertInstance[]): Promise<AlertInstance[]> {
-  const alerts = incidentAlerts(await environment.alerts(), baseline);
-  return alerts.filter((alert) => alert.state === "firing").map(instance);
-}
-
-async function runTask<Output>(
-  { name, role, agentTask, onStep }: TaskRun,
-  { environment, namespaces }: Started,
-  configuration: RunConfiguration,
-  { agent, model, transcript, signal }: TrialDependencies,
-  progress: Progress,
-): Promise<Outcome<Output>> {
-  const endpoints = environment.endpoints(role);
-  const outcome = (await agent.run(agentTask, {
-    endpoints,
-    clock: environment.clock,
-    model: model.chat,
-    modelName: model.name,
-    ...(model.price ? { price: model.price } : {}),
-    protocol: configuration.protocol,
-    limits: configuration.limits,
-    options: configuration.options,
-    namespaces,
-    transcript,
-    secrets: [...model.secrets, ...(endpoints.token ? [endpoints.token] : [])],
-    ...(signal ? { signal } : {}),
-    onStep: async () => {
-      await environment.clock.sleep(configuration.step_seconds, signal);
-      await onStep?.();
-    },
-  })) as Outcome<Output>;
-  signal?.throwIfAborted();
-  progress.tasks.push({
-    task: name,
-    status: outcome.status,
-    ...(outcome.detail ? { detail: outcome.detail } : {}),
-    usage: outcome.usage,
-  });
-  return outcome;
-}
-
-interface TaskRun {
-  name: TaskRecord["task"];
-  role: Role;
-  agentTask: object;
-  /** After each step's time has passed. */
-  onStep: (() => Promise<void>) | undefined;
-}
-
-/** First, last, and each look that differs from the one before it: the rest says nothing new. */
-function onlyChanges(looks: ObservedState["looks"]): ObservedState["looks"] {
-  const text = looks.map(({ firing }) => JSON.stringify(firing));
-  return looks.filter((_, index) => index === 0 || index === looks.length - 1 || text[index] !== text[index - 1]);
-}
-
 function toRecord(task: TrialTask, model: ResolvedModel, progress: Progress, wallSeconds: number): TrialRecord {
   const { scenario, trial, configuration } = task;
   const { tasks, observed } = progress;
-  const mitigated = tasks.find((entry) => entry.task === "mitigation");
+  const attempts = progress.attempts ?? 0;
+  const own = tasks.filter((entry) => entry.task !== "reflection" && (entry.attempt ?? 1) === Math.max(1, attempts));
+  const mitigated = own.find((entry) => entry.task === "mitigation");
   const scores: Scores = scoreTrial({
     scenario,
     output: progress.diagnosis,
@@ -271,7 +181,7 @@ function toRecord(task: TrialTask, model: ResolvedModel, progress: Progress, wal
     },
     window: configuration.verification,
   });
-  const failed = tasks.find((entry) => entry.status !== "ok");
+  const failed = own.find((entry) => entry.status !== "ok");
   const reason: TrialReason | null =
     progress.environmentError !== undefined ? "environment-error" : ((failed?.status as TrialReason) ?? null);
   const detail = progress.environmentError ?? failed?.detail;
@@ -288,6 +198,7 @@ function toRecord(task: TrialTask, model: ResolvedModel, progress: Progress, wal
     reason,
     ...(detail ? { reason_detail: detail } : {}),
     ...scores,
+    attempts,
     tasks,
     effort: {
       ...addUsage(tasks),

@@ -17,6 +17,7 @@ function record(name: string, trial: number, changes: Partial<TrialRecord> = {})
     resolved: 1,
     false_alarm: null,
     details: { diagnosis: { value: 1, why: "", root_cause_entity: { f1: 1 } as never }, mitigation: null },
+    attempts: 1,
     tasks: [],
     effort: {
       steps: trial,
