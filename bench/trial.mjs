@@ -12,7 +12,11 @@ const SCENARIO = "sre-24";
 
 /** Runs `trials` trials in this process; prints their wall seconds and the peak memory. */
 async function child(trials) {
-  const { main } = await import("../dist/harness/cli/main.js");
+  const [{ main }, { tuneEngine }] = await Promise.all([
+    import("../dist/harness/cli/main.js"),
+    import("../dist/harness/cli/engine.js"),
+  ]);
+  tuneEngine();
   const folder = mkdtempSync(join(tmpdir(), "itbench-bench-"));
   let json = "";
   const io = {

@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import { Command, CommanderError, Option } from "commander";
 import { DEFAULT_AGENT_OPTIONS, EXTRA_TOOLS } from "../../agents/agent.js";
 import { packageVersion } from "../../paths.js";
+import { tuneEngine } from "./engine.js";
 import { EXIT, exitCodeOf } from "./errors.js";
 import { type Io, processIo } from "./io.js";
 import { collect, extraTools, integer, port, positive } from "./parse.js";
@@ -240,4 +241,7 @@ function isProgram(): boolean {
   }
 }
 
-if (isProgram()) process.exitCode = await main(process.argv.slice(2), processIo());
+if (isProgram()) {
+  tuneEngine();
+  process.exitCode = await main(process.argv.slice(2), processIo());
+}
