@@ -10,6 +10,10 @@ const headSchema = z
     description: z.string(),
     /** All variables of the template and of the partials it includes. */
     variables: z.array(z.string()).default([]),
+    /** Another variant of the task whose text this one takes over; the file then has none of its own. */
+    extends: z.string().optional(),
+    /** Sections of that text to leave out. */
+    omit: z.array(z.string()).default([]),
   })
   .strict();
 

@@ -4,11 +4,11 @@
  */
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { packageFile } from "../paths.js";
 import { PromptError } from "./errors.js";
 import { type PromptHead, splitFrontMatter } from "./front-matter.js";
-import { parseTemplate, renderNodes, variablesOf } from "./template.js";
+import { hasSection, omitSections, parseTemplate, renderNodes, sourceOf, variablesOf } from "./template.js";
 
 export { PromptError } from "./errors.js";
 
@@ -57,8 +57,13 @@ export function loadPrompt(task: string, variant = "default", folder = packageFi
       `unknown prompt variant "${variant}"; there are: ${promptVariants(undefined, folder).join(", ")}`,
     );
   }
-  const file = join(folder, task, `${own.includes(variant) ? variant : "default"}.md`);
+  return readPrompt(join(folder, task, `${own.includes(variant) ? variant : "default"}.md`), folder, []);
+}
+
+function readPrompt(file: string, folder: string, from: readonly string[]): Prompt {
   const { head, template } = splitFrontMatter(readText(file), file);
+  if (head.extends !== undefined) return extendedPrompt(head, head.extends, file, template, folder, from);
+  if (head.omit.length > 0) throw new PromptError(`${file}: "omit" is for a prompt that extends another`);
   const nodes = parseTemplate(template, file, (name) => readText(join(folder, "partials", `${name}.md`)));
   const used = variablesOf(nodes);
   const undeclared = [...used].filter((name) => !head.variables.includes(name));
@@ -66,6 +71,33 @@ export function loadPrompt(task: string, variant = "default", folder = packageFi
   const unused = head.variables.filter((name) => !used.has(name));
   if (unused.length > 0) throw new PromptError(`${file}: declared but unused variable ${unused.join(", ")}`);
   return { ...head, file, nodes };
+}
+
+/** The other variant's text without the omitted sections, with the variables that are left in it. */
+function extendedPrompt(
+  head: PromptHead,
+  base: string,
+  file: string,
+  template: string,
+  folder: string,
+  from: readonly string[],
+): Prompt {
+  if (template.trim() !== "" || head.variables.length > 0) {
+    throw new PromptError(`${file}: a prompt that extends another has neither text nor variables of its own`);
+  }
+  if (from.includes(file)) throw new PromptError(`${file}: extends itself`);
+  const { nodes } = readPrompt(join(dirname(file), `${base}.md`), folder, [...from, file]);
+  const missing = head.omit.filter((name) => !hasSection(nodes, name));
+  if (missing.length > 0) throw new PromptError(`${file}: ${base} has no section ${missing.join(", ")} to omit`);
+  const kept = omitSections(nodes, head.omit);
+  return { ...head, variables: [...variablesOf(kept)], file, nodes: kept };
+}
+
+/** The prompt's text with its variables and sections still in it. */
+export function promptSource(prompt: Prompt): string {
+  return sourceOf(prompt.nodes)
+    .replace(/\n{3,}/g, "\n\n")
+    .trim();
 }
 
 /**

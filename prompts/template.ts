@@ -54,6 +54,31 @@ export function variablesOf(nodes: readonly Node[]): Set<string> {
   return names;
 }
 
+/** The template that the nodes were read from, its partials filled in. */
+export function sourceOf(nodes: readonly Node[]): string {
+  return nodes
+    .map((node) => {
+      if ("text" in node) return node.text;
+      if ("variable" in node) return `{{${node.variable}}}`;
+      const body = sourceOf(node.body);
+      const lineBreak = body.endsWith("\n") ? "\n" : "";
+      return `{{#${node.section}}}${lineBreak}${body}{{/${node.section}}}${lineBreak}`;
+    })
+    .join("");
+}
+
+export function hasSection(nodes: readonly Node[], name: string): boolean {
+  return nodes.some((node) => "section" in node && (node.section === name || hasSection(node.body, name)));
+}
+
+/** The nodes without the sections of these names. */
+export function omitSections(nodes: readonly Node[], names: readonly string[]): Node[] {
+  return nodes.flatMap((node): Node[] => {
+    if (!("section" in node)) return [node];
+    return names.includes(node.section) ? [] : [{ ...node, body: omitSections(node.body, names) }];
+  });
+}
+
 export function renderNodes(nodes: readonly Node[], values: Readonly<Record<string, string>>): string {
   return nodes
     .map((node) => {

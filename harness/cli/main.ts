@@ -130,6 +130,32 @@ Examples:
       done((await import("./scenarios.js")).validateCommand(references, options, io)),
     );
 
+  const prompts = program.command("prompts").description("the prompts of agents and tools, and their variants");
+  prompts
+    .command("list")
+    .description("list tasks and variants")
+    .option("--json", "for machines")
+    .action(async (options) => done((await import("./prompts.js")).listPrompts(options, io)));
+  prompts
+    .command("show")
+    .description("show a prompt with its variables and sections")
+    .argument("<task>")
+    .option("--variant <name>", "which variant", "default")
+    .option("--json", "for machines")
+    .addHelpText("after", "\nExample:\n  $ itbench prompts show nl2metrics --variant paper")
+    .action(async (task, options) => done((await import("./prompts.js")).showPrompt(task, options, io)));
+  prompts
+    .command("diff")
+    .description("what one variant has otherwise than another")
+    .argument("<task>")
+    .argument("<variant-1>")
+    .argument("<variant-2>")
+    .option("--json", "for machines")
+    .addHelpText("after", "\nExample:\n  $ itbench prompts diff sre-diagnosis default minimal")
+    .action(async (task, first, second, options) =>
+      done((await import("./prompts.js")).diffPrompts(task, first, second, options, io)),
+    );
+
   program
     .command("compare")
     .description("two runs side by side, trial by trial, and which options differ")

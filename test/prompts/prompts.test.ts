@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { loadPrompt, prompt, promptTasks, promptVariants, renderPrompt } from "../../prompts/index.js";
+import { loadPrompt, prompt, promptSource, promptTasks, promptVariants, renderPrompt } from "../../prompts/index.js";
 
 const root = mkdtempSync(join(tmpdir(), "itbench-prompts-"));
 afterAll(() => rmSync(root, { recursive: true }));
@@ -29,11 +29,22 @@ describe("the package's own prompts", () => {
       for (const value of ["", "{{value}} <x>"]) {
         const values = Object.fromEntries(loaded.variables.map((name) => [name, value]));
         const { text } = renderPrompt(loaded, values);
-        expect(text.length).toBeGreaterThan(100);
+        expect(text.length).toBeGreaterThan(60);
         expect(text.replaceAll("{{value}}", "")).not.toMatch(/\{\{[#>/a-z]|undefined/);
       }
     },
   );
+
+  it.each(promptTasks())("%s has every variant", (task) => {
+    expect(promptVariants(task)).toEqual(expect.arrayContaining(["default", "minimal", "no-examples", "paper"]));
+  });
+
+  it.each(promptTasks())("%s without examples is the default that is told to show none", (task) => {
+    const base = loadPrompt(task);
+    const values = Object.fromEntries(base.variables.map((name) => [name, name === "examples" ? "" : `<${name}>`]));
+    expect(prompt(task, "no-examples", values).text).toBe(renderPrompt(base, values).text);
+    expect(prompt(task, "no-examples", { ...values, examples: "yes" }).text).toBe(renderPrompt(base, values).text);
+  });
 
   it("leaves out what the options leave out", () => {
     const values = {
@@ -56,6 +67,32 @@ describe("the package's own prompts", () => {
     expect(text).not.toContain("earlier attempts");
     expect(text).not.toContain("Example");
     expect(prompt("sre-diagnosis", "default", { ...values, examples: "yes" }).text).toMatch(/^Example\./m);
+  });
+});
+
+describe("a variant that extends another", () => {
+  const base = { "t/default.md": `${head("a, b")}A={{a}}\n{{#b}}\nB={{b}}\n{{/b}}\nend\n` };
+  const variant = (front: string, text = "") => `---\ntask: t\nvariant: v\ndescription: d\n${front}\n---\n${text}`;
+
+  it("takes its text over, without the sections that it omits", () => {
+    const made = folder({ ...base, "t/v.md": variant("extends: default\nomit: [b]") });
+    expect(loadPrompt("t", "v", made)).toMatchObject({ variant: "v", variables: ["a"] });
+    expect(prompt("t", "v", { a: "1", b: "2" }, made).text).toBe("A=1\nend");
+  });
+
+  it.each([
+    ["a text of its own", variant("extends: default", "text"), /neither text nor variables/],
+    ["a section that is not there", variant("extends: default\nomit: [c]"), /default has no section c/],
+    ["an omission and nothing extended", variant("variables: []\nomit: [b]", "text"), /"omit" is for a prompt/],
+    ["itself", variant("extends: v"), /extends itself/],
+    ["what is not there", variant("extends: w"), /cannot be read/],
+  ])("is refused with %s", (_name, text, why) => {
+    expect(() => loadPrompt("t", "v", folder({ ...base, "t/v.md": text }))).toThrow(why);
+  });
+
+  it("shows its source", () => {
+    const made = folder(base);
+    expect(promptSource(loadPrompt("t", "default", made))).toBe("A={{a}}\n{{#b}}\nB={{b}}\n{{/b}}\nend");
   });
 });
 
