@@ -42,6 +42,22 @@ const entrySchema = z
     /** Ask for a streamed answer: for servers and proxies that cut long silences. */
     streaming: z.boolean().optional(),
     headers: z.record(z.string()).optional(),
+    /** Tokens that the model can read at once: the conversation is kept under it. */
+    context_window: z.number().int().positive().optional(),
+    /** Of any minute, for all trials of a process together. */
+    rate_limit: z
+      .object({
+        requests_per_minute: z.number().int().positive().optional(),
+        tokens_per_minute: z.number().int().positive().optional(),
+      })
+      .strict()
+      .optional(),
+    /** Whether the model's own reasoning goes back to it; `auto`: as the server wants it. */
+    reasoning: z.enum(["auto", "send", "omit"]).optional(),
+    /** Azure: name of the deployment, where it is not the model's. */
+    deployment: z.string().optional(),
+    /** Azure, watsonx: version of the API. */
+    api_version: z.string().optional(),
     /** More fields for the request, as the backend spells them. */
     extra: z.record(z.unknown()).optional(),
   })

@@ -38,12 +38,12 @@ export class UnknownModelError extends Error {
   override readonly name = "UnknownModelError";
 }
 
-/** A backend that needs a key which is not set. */
+/** A backend that needs a key, or another setting, which is not set. */
 export class MissingKeyError extends Error {
   override readonly name = "MissingKeyError";
   readonly variable: string;
-  constructor(model: string, variable: string) {
-    super(`model "${model}" needs a key: set the environment variable ${variable}`);
+  constructor(model: string, variable: string, what = "a key") {
+    super(`model "${model}" needs ${what}: set the environment variable ${variable}`);
     this.variable = variable;
   }
 }
@@ -53,7 +53,7 @@ export class ModelsFileError extends Error {
   override readonly name = "ModelsFileError";
 }
 
-/** An error of the model's package is not installed, with the command that installs it. */
+/** The model's package is not installed, with the command that installs it. */
 export class MissingPackageError extends Error {
   override readonly name = "MissingPackageError";
 }

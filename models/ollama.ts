@@ -13,6 +13,7 @@ import { convertToOpenAITool } from "@langchain/core/utils/function_calling";
 import { type ChatRequest, type ChatResponse, type Message, Ollama, type Tool } from "ollama";
 import type { ModelParameters } from "./config.js";
 import { ModelError } from "./errors.js";
+import { DEFAULT_NUM_CTX } from "./ollama-context.js";
 import { strictSchema } from "./openai-wire.js";
 import { type RetryOptions, retryingFetch } from "./retry.js";
 import { invalidCall, readObject, settleCalls } from "./tool-calls.js";
@@ -37,12 +38,6 @@ export interface OllamaCallOptions extends BaseChatModelCallOptions {
   /** OpenAI's spelling of the same, as LangChain's structured output sends it. */
   response_format?: { type: string; json_schema?: { schema?: Record<string, unknown> } };
 }
-
-/**
- * Ollama's default context (a few thousand tokens) silently drops the beginning of an agent's conversation, so a longer
- * one is asked for unless the user says otherwise.
- */
-const DEFAULT_NUM_CTX = 32_768;
 
 /** Tokens kept free for the answer where its length is not bounded. */
 const ROOM_FOR_ANSWER = 1024;

@@ -3,6 +3,7 @@
  * does not. It sits below the backends' own clients, so that all of them retry alike and Retry-After is seen.
  */
 import { kindOfStatus, ModelError } from "./errors.js";
+import { sleep } from "./rate-limit.js";
 
 export interface RetryOptions {
   /** Retries after the first request. */
@@ -11,6 +12,8 @@ export interface RetryOptions {
   timeoutSeconds: number;
   /** First pause; each further one is twice as long, up to 30 s, times a random factor in [0.75, 1.25]. */
   backoffSeconds: number;
+  /** Told of each wait that the backend asked for, so that others wait too. */
+  onRetryAfter?: (ms: number) => void;
   /** Waits; tests replace it. */
   sleep?: (ms: number, signal?: AbortSignal) => Promise<void>;
   /** Aborts what the backend's own client gives no way to abort. */
@@ -29,29 +32,49 @@ export function retryingFetch(options: RetryOptions): typeof fetch {
   return async (input, init) => {
     const signals = [init?.signal, options.signal].filter((s): s is AbortSignal => s instanceof AbortSignal);
     const outer = signals.length === 0 ? undefined : AbortSignal.any(signals);
-    for (let attempt = 1; ; attempt++) {
-      const result = await request(input, init, outer, options.timeoutSeconds);
-      if (result instanceof Response) return result;
-      const { error, retryAfterMs } = result;
-      const retryable = ["unreachable", "timeout"].includes(error.kind) || RETRIED_STATUS.has(error.status ?? 0);
-      const hopeless = /insufficient[_ ]quota|billing/i.test(error.message) || (retryAfterMs ?? 0) > MAX_RETRY_AFTER_MS;
-      if (!retryable || hopeless || attempt > options.retries) {
-        throw new ModelError(attempt > 1 ? `${error.message} (${attempt} attempts)` : error.message, {
-          kind: error.kind,
-          attempts: attempt,
-          cause: error.cause,
-          ...(error.status === undefined ? {} : { status: error.status }),
-        });
-      }
-      const backoff = Math.min(options.backoffSeconds * 1000 * 2 ** (attempt - 1), MAX_BACKOFF_MS);
-      await (options.sleep ?? sleep)(retryAfterMs ?? backoff * (0.75 + Math.random() / 2), outer);
-    }
+    return retrying(() => request(input, init, outer, options.timeoutSeconds), options, outer);
   };
 }
 
-interface Failure {
-  error: ModelError;
-  retryAfterMs?: number;
+/** An attempt that failed, and how long the backend asks to be left alone. */
+export class Failure {
+  readonly error: ModelError;
+  readonly retryAfterMs: number | undefined;
+  constructor(error: ModelError, retryAfterMs?: number) {
+    this.error = error;
+    this.retryAfterMs = retryAfterMs;
+  }
+}
+
+/**
+ * Makes attempts until one succeeds, with a pause after each that may pass.
+ *
+ * @throws ModelError with the number of attempts
+ */
+export async function retrying<T>(
+  attempt: () => Promise<T | Failure>,
+  options: RetryOptions,
+  signal?: AbortSignal,
+): Promise<T> {
+  for (let n = 1; ; n++) {
+    const result = await attempt();
+    if (!(result instanceof Failure)) return result;
+    const { error, retryAfterMs } = result;
+    const retryable =
+      ["unreachable", "timeout", "rate-limit"].includes(error.kind) || RETRIED_STATUS.has(error.status ?? 0);
+    const hopeless = /insufficient[_ ]quota|billing/i.test(error.message) || (retryAfterMs ?? 0) > MAX_RETRY_AFTER_MS;
+    if (!retryable || hopeless || n > options.retries) {
+      throw new ModelError(n > 1 ? `${error.message} (${n} attempts)` : error.message, {
+        kind: error.kind,
+        attempts: n,
+        cause: error.cause,
+        ...(error.status === undefined ? {} : { status: error.status }),
+      });
+    }
+    const backoff = Math.min(options.backoffSeconds * 1000 * 2 ** (n - 1), MAX_BACKOFF_MS);
+    if (retryAfterMs !== undefined) options.onRetryAfter?.(retryAfterMs);
+    await (options.sleep ?? sleep)(retryAfterMs ?? backoff * (0.75 + Math.random() / 2), signal);
+  }
 }
 
 /** One request: an ok response, or what went wrong. Rejects only when `outer` aborts. */
@@ -72,17 +95,16 @@ async function request(
     if (response.ok) return new Response(body, { status: response.status, headers: plainHeaders(response.headers) });
     const message = `${where} answered ${response.status}: ${reason(Buffer.from(body).toString("utf8"), response)}`;
     const retryAfterMs = retryAfter(response.headers);
-    return {
-      error: new ModelError(message, { kind: kindOfStatus(response.status, message), status: response.status }),
-      ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
-    };
+    const details = { kind: kindOfStatus(response.status, message), status: response.status };
+    return new Failure(new ModelError(message, details), retryAfterMs);
   } catch (cause) {
     if (outer?.aborted) throw cause;
     if (timeout.signal.aborted) {
-      const error = new ModelError(`${where} gave no answer within ${timeoutSeconds} s`, { kind: "timeout", cause });
-      return { error };
+      const message = `${where} gave no answer within ${timeoutSeconds} s`;
+      return new Failure(new ModelError(message, { kind: "timeout", cause }));
     }
-    return { error: new ModelError(`cannot reach ${where}: ${networkReason(cause)}`, { kind: "unreachable", cause }) };
+    const message = `cannot reach ${where}: ${networkReason(cause)}`;
+    return new Failure(new ModelError(message, { kind: "unreachable", cause }));
   } finally {
     clearTimeout(timer);
   }
@@ -157,7 +179,7 @@ function networkReason(error: unknown): string {
 }
 
 /** Milliseconds that Retry-After (seconds or a date) or `retry-after-ms` asks for. */
-function retryAfter(headers: Headers): number | undefined {
+export function retryAfter(headers: Pick<Headers, "get">): number | undefined {
   const ms = Number(headers.get("retry-after-ms") ?? Number.NaN);
   if (Number.isFinite(ms)) return Math.max(0, ms);
   const text = headers.get("retry-after")?.trim();
@@ -166,19 +188,4 @@ function retryAfter(headers: Headers): number | undefined {
   if (Number.isFinite(seconds)) return Math.max(0, seconds * 1000);
   const date = Date.parse(text);
   return Number.isNaN(date) ? undefined : Math.max(0, date - Date.now());
-}
-
-function sleep(ms: number, signal?: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const stop = () => {
-      clearTimeout(timer);
-      reject(signal?.reason ?? new DOMException("aborted", "AbortError"));
-    };
-    if (signal?.aborted) return stop();
-    const timer = setTimeout(() => {
-      signal?.removeEventListener("abort", stop);
-      resolve();
-    }, ms);
-    signal?.addEventListener("abort", stop, { once: true });
-  });
 }

@@ -35,7 +35,8 @@ models:
   azure:
     provider: azure_openai
     model: gpt-4o
-    extra: {azureOpenAIApiDeploymentName: ours, azureOpenAIApiVersion: "2024-06-01"}
+    deployment: ours
+    api_version: "2024-06-01"
 `);
 
 describe("resolveModel", () => {
