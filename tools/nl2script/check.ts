@@ -40,7 +40,7 @@ export function checkScript(statements: readonly Statement[], policy: Policy): s
 
 /** The guard's word on a pipeline; where variables stand in it, on what is written down. It is asked again at run time. */
 function judge(pipeline: Pipeline, policy: Policy): string[] {
-  const texts = pipeline.commands.map((words) => words.map((word) => plainText(word) ?? "x"));
+  const texts = pipeline.commands.map((words) => words.map(sample));
   const whole = pipeline.commands.flat().every((word) => plainText(word) !== undefined);
   const parsed = parseCommandLine(commandLine(texts, pipeline.mergeStderr));
   if (!parsed.ok) return [parsed.error];
@@ -52,6 +52,11 @@ function judge(pipeline: Pipeline, policy: Policy): string[] {
   // A variable may yet turn out to be an allowed namespace, or a number.
   const verdict = guard(argv, { mode: policy.mode });
   return verdict.ok || "usage" in verdict ? [] : [verdict.message];
+}
+
+/** A word with something in the place of what is known only later. */
+function sample(word: Word): string {
+  return word.map((part) => (part.type === "text" ? part.text : "x")).join("");
 }
 
 /** Words as a command line that reads as just these words. */
