@@ -1,4 +1,5 @@
 /** One JSON object a turn, for models without tool calling; enforced by backends that can. */
+import { structuredSettings } from "../../../models/index.js";
 import { prompt } from "../../../prompts/index.js";
 import { type Parsed, type ReadSettings, type ToolNames, withoutThinking } from "./action.js";
 import { describeTools } from "./describe-tools.js";
@@ -16,18 +17,10 @@ export const jsonAction: Protocol = {
       submit,
       examples: options.examples ? "yes" : "",
     }).text,
-  settings: (backend, tools) => {
-    if (backend === "ollama") return [{ format: actionSchema(tools) }, { format: "json" }];
-    if (!JSON_MODES.has(backend)) return [];
-    const json_schema = { name: "action", schema: actionSchema(tools) };
-    return [{ response_format: { type: "json_schema", json_schema } }, { response_format: { type: "json_object" } }];
-  },
+  settings: (backend, tools) => structuredSettings(backend, "action", actionSchema(tools)),
   write: (messages) => asPlainText(messages, "Observation: "),
   read: (answer, tools) => parseJsonAction(answer.text, tools, { cut: wasCutOff(answer) }),
 };
-
-/** Backends, by what LangChain calls their kind, that take OpenAI's `response_format`. */
-const JSON_MODES = new Set(["openai", "azure_openai", "groq", "mistral_ai", "deepseek"]);
 
 /** The action in `text`; the first one when there are several. */
 export function parseJsonAction(text: string, tools: ToolNames, settings: ReadSettings = {}): Parsed {
