@@ -109,11 +109,11 @@ export async function reflectOnAttempt(
   context: AgentContext,
 ): Promise<AttemptReflection> {
   const run = new TaskRun(context);
-  const facts = factsOf(report, verdict);
+  const facts = run.clean(factsOf(report, verdict));
   const question = prompt("reflect-attempt", context.options.promptVariant, {
     attempt: String(report.attempt),
     application: report.application ?? "an application",
-    answers: answersOf(report),
+    answers: run.clean(answersOf(report)),
     problems: verdict.problems.map((problem) => `- ${problem}`).join("\n"),
     log: logOf(report.events),
     examples: context.options.examples ? "yes" : "",
@@ -123,15 +123,15 @@ export async function reflectOnAttempt(
     addTokens(run.usage, tokensOf(answer), context.price);
     run.usage.reflections++;
     run.usage.nestedCalls++;
-    const said = shorten(answer.text.trim(), MAX_NOTE_BYTES);
+    const said = shorten(run.clean(answer.text.trim()), MAX_NOTE_BYTES);
     const { name, variant, hash } = question;
     if (said !== "") {
-      return { note: run.clean(`${facts} ${said}`), usage: run.usage, prompt: { name, variant, hash } };
+      return { note: `${facts} ${said}`, usage: run.usage, prompt: { name, variant, hash } };
     }
-    return { note: run.clean(facts), usage: run.usage, failure: "the model said nothing" };
+    return { note: facts, usage: run.usage, failure: "the model said nothing" };
   } catch (error) {
     context.signal?.throwIfAborted();
-    return { note: run.clean(facts), usage: run.usage, failure: run.clean(toModelError(error).message) };
+    return { note: facts, usage: run.usage, failure: run.clean(toModelError(error).message) };
   }
 }
 

@@ -11,7 +11,7 @@ import type { AgentOptions } from "../agent.js";
 export interface ReflexionEvents {
   lint(attempt: number, command: string, findings: string[]): void;
   execute(attempt: number, command: string): void;
-  reflection(attempt: number, cause: "lint" | "error", detail: string): void;
+  reflection(attempt: number, cause: "lint" | "error", detail: string, prompt: RenderedPrompt): void;
 }
 
 /** Asks the nested model with a whole conversation; `prompt` is what began it, `attempt` counts from 1. */
@@ -37,9 +37,9 @@ export async function runReflexively<Query>(steps: QuerySteps<Query>, settings: 
   for (let attempt = 1; ; attempt++) {
     const mayReflect = attempt <= room;
     const reflect = (cause: "lint" | "error", query: string, detail: string) => {
-      events.reflection(attempt, cause, detail);
-      const text = prompt(`reflect-${cause}`, options.promptVariant, { query, detail }).text;
-      conversation.push(new HumanMessage(text));
+      const question = prompt(`reflect-${cause}`, options.promptVariant, { query, detail });
+      events.reflection(attempt, cause, detail, question);
+      conversation.push(new HumanMessage(question.text));
     };
 
     let query: Query;

@@ -26,7 +26,7 @@ export interface RunbookMemory {
 
 export const DEFAULT_TOP = 3;
 /** Longest chunk in characters: three of them do not crowd out a prompt. */
-const MAX_CHUNK = 1_600;
+const MAX_CHUNK = 2_400;
 
 /** @param top how many chunks a search returns at most */
 export async function createRunbookMemory(
@@ -82,32 +82,71 @@ function marked(tokens: readonly string[]): string {
   return tokens.map((token) => `|${token}|`).join(" ");
 }
 
-/** Sections of a Markdown text under their headings; long ones are cut between paragraphs, or where they must be. */
+interface Section {
+  level: number;
+  title: string;
+  /** Without the heading. */
+  body: string;
+}
+
+/**
+ * A text that is short is one chunk; a longer one is cut by its headings, from the outermost inwards, so that what
+ * belongs together stays together; and between paragraphs, or where it must be, in the end.
+ */
 export function chunkMarkdown({ source, text }: RunbookDocument): RunbookChunk[] {
-  const chunks: RunbookChunk[] = [];
-  const headings: string[] = [];
-  let body: string[] = [];
+  const chunk = (sections: Section[], path: string[]): RunbookChunk[] => {
+    const [first, ...rest] = sections;
+    if (first === undefined) return [];
+    const titles = [...path, first.title].filter(Boolean);
+    const whole = [first.body, ...rest.map(written)].join("\n\n").trim();
+    if (whole.length <= MAX_CHUNK || rest.length === 0) {
+      return pieces(whole).map((piece) => ({ source, heading: titles.join(" > "), text: piece }));
+    }
+    return [...chunk([first], path), ...groups(rest).flatMap((group) => chunk(group, titles))];
+  };
+  const sections = sectionsOf(text);
+  // Several texts side by side in one file, each under a heading of the outermost level, are several chunks.
+  return groups(sections).flatMap((group) => chunk(group, []));
+}
+
+/** Each section with those below it. */
+function groups(sections: readonly Section[]): Section[][] {
+  const found: Section[][] = [];
+  for (const section of sections) {
+    const last = found.at(-1);
+    if (last && section.level > last[0]!.level) last.push(section);
+    else found.push([section]);
+  }
+  return found;
+}
+
+function written({ level, title, body }: Section): string {
+  return `${"#".repeat(level)} ${title}\n${body}`;
+}
+
+function sectionsOf(text: string): Section[] {
+  const sections: Section[] = [];
+  let current: Section = { level: 7, title: "", body: "" };
+  let lines: string[] = [];
   let fence: string | undefined;
   const close = () => {
-    for (const piece of pieces(body.join("\n").trim())) {
-      chunks.push({ source, heading: headings.filter(Boolean).join(" > "), text: piece });
-    }
-    body = [];
+    const body = lines.join("\n").trim();
+    if (current.title !== "" || body !== "") sections.push({ ...current, body });
+    lines = [];
   };
   for (const line of text.replace(/^\uFEFF/, "").split(/\r?\n/)) {
     const mark = /^\s*(```|~~~)/.exec(line)?.[1];
     if (mark && (fence === undefined || fence === mark)) fence = fence === undefined ? mark : undefined;
     const heading = fence === undefined ? /^(#{1,6})\s+(.*?)\s*#*$/.exec(line) : null;
     if (!heading) {
-      body.push(line);
+      lines.push(line);
       continue;
     }
     close();
-    headings.length = heading[1]!.length - 1;
-    headings[heading[1]!.length - 1] = heading[2]!;
+    current = { level: heading[1]!.length, title: heading[2]!, body: "" };
   }
   close();
-  return chunks;
+  return sections;
 }
 
 function pieces(text: string): string[] {
@@ -135,7 +174,7 @@ export function fenceChunks(chunks: readonly RunbookChunk[]): string {
         .filter(Boolean)
         .join(": ")
         .replace(/["<>\n]/g, " ");
-      return `<runbook source="${place}">\n${text.replace(/<(\/?runbook)/gi, "< $1")}\n</runbook>`;
+      return `<runbook source="${place}">\n${text.replace(/<(?=\s*\/?\s*runbook)/gi, "&lt;")}\n</runbook>`;
     })
     .join("\n");
 }

@@ -42,7 +42,12 @@ export function createProgress(io: Io, options: { verbose: boolean; bar: boolean
     const mark = (label: string, value: 0 | 1 | null) =>
       value === null ? c.dim(`${label} -`) : value === 1 ? c.green(`${label} yes`) : c.red(`${label} no`);
     const reason = record.reason ? c.yellow(`  ${record.reason}`) : "";
-    const marks = [mark("diagnosis", record.diagnosis), mark("mitigation", record.mitigation)].join("  ");
+    const marks =
+      record.false_alarm === 0 || record.false_alarm === 1
+        ? record.false_alarm === 1
+          ? c.red("false alarm")
+          : c.green("no false alarm")
+        : [mark("diagnosis", record.diagnosis), mark("mitigation", record.mitigation)].join("  ");
     return `${record.scenario} #${record.trial}  ${marks}${reason}`;
   };
   return {
@@ -66,7 +71,7 @@ export function createProgress(io: Io, options: { verbose: boolean; bar: boolean
       trialFinished: (record) => {
         done++;
         fresh++;
-        passed += record.resolved;
+        if (record.false_alarm !== 0 && record.false_alarm !== 1) passed += record.resolved;
         const eta = remaining();
         const count = bar ? "" : `[${done}/${total}] `;
         note(

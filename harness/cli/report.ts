@@ -4,54 +4,75 @@ import type { Rate } from "../stats/index.js";
 import type { Colors } from "./io.js";
 import { type Column, renderTable } from "./table.js";
 
-const COLUMNS: Column[] = [
-  { title: "SCENARIO" },
-  { title: "TRIAL", align: "right" },
-  { title: "DIAGNOSIS" },
-  { title: "MITIGATION" },
-  { title: "RESOLVED" },
-  { title: "STEPS", align: "right" },
-  { title: "TOKENS", align: "right" },
-  { title: "VIRTUAL S", align: "right" },
-  { title: "WALL S", align: "right" },
-  { title: "NOTE" },
-];
-
-/** One row a trial. */
+/**
+ * One row a trial. What was said of a healthy twin stands in a column of its own, and attempts in another, where there
+ * are any of them.
+ */
 export function trialTable(records: readonly TrialRecord[], c: Colors): string {
+  const twins = records.some((record) => !hasFault(record));
+  const several = records.some((record) => record.attempts > 1);
+  const left = (title: string): Column => ({ title });
+  const right = (title: string): Column => ({ title, align: "right" });
+  const columns = [
+    left("SCENARIO"),
+    right("TRIAL"),
+    ...["DIAGNOSIS", "MITIGATION", "RESOLVED"].map(left),
+    ...(twins ? [left("FALSE ALARM")] : []),
+    ...(several ? [right("ATTEMPTS")] : []),
+    ...["STEPS", "TOKENS", "VIRTUAL S", "WALL S"].map(right),
+    left("NOTE"),
+  ];
   const rows = records.map((record) => [
     record.scenario,
     String(record.trial),
-    yesNo(record.diagnosis, c),
+    yesNo(hasFault(record) ? record.diagnosis : null, c),
     yesNo(record.mitigation, c),
-    yesNo(record.resolved, c),
+    yesNo(hasFault(record) ? record.resolved : null, c),
+    ...(twins ? [alarmed(record, c)] : []),
+    ...(several ? [String(record.attempts)] : []),
     String(record.effort.steps),
     count(record.effort.input_tokens + record.effort.output_tokens),
     String(Math.round(record.effort.virtual_seconds)),
     record.effort.wall_seconds.toFixed(1),
-    record.reason ? c.yellow(record.reason) : record.false_alarm === 1 ? c.yellow("false alarm") : "",
+    record.reason ? c.yellow(record.reason) : "",
   ]);
-  return renderTable(COLUMNS, rows);
+  return renderTable(columns, rows);
+}
+
+function hasFault({ false_alarm }: TrialRecord): boolean {
+  return (false_alarm ?? null) === null;
+}
+
+/** As `yesNo`, with the colours of an alarm: yes is bad. */
+function alarmed({ false_alarm }: TrialRecord, c: Colors): string {
+  return false_alarm === 1 ? c.red("yes") : false_alarm === 0 ? c.green("no") : c.dim("-");
 }
 
 /** One row a scenario, where a run has several trials of several. */
 export function scenarioTable(records: readonly TrialRecord[]): string {
   const groups = new Map<string, TrialRecord[]>();
   for (const record of records) groups.set(record.scenario, [...(groups.get(record.scenario) ?? []), record]);
+  const twins = records.some((record) => !hasFault(record));
   const rows = [...groups].map(([scenario, group]) => {
-    const { diagnosis, mitigation, resolved, effort } = summarize(group);
+    const { diagnosis, mitigation, resolved, false_alarm, effort } = summarize(group);
     const share = (rate: Rate | null) => (rate === null ? "-" : `${rate.passed}/${rate.total}`);
-    const interval = `${percent(resolved.rate)}  [${percent(resolved.low)}, ${percent(resolved.high)}]`;
+    const interval =
+      resolved === null ? "-" : `${percent(resolved.rate)}  [${percent(resolved.low)}, ${percent(resolved.high)}]`;
     return [
       scenario,
       share(diagnosis),
       share(mitigation),
       share(resolved),
       interval,
+      ...(twins ? [share(false_alarm)] : []),
       number(effort.steps.quartiles[1]),
     ];
   });
-  const titles = ["SCENARIO", "DIAGNOSIS", "MITIGATION", "RESOLVED", "RATE, 95 % INTERVAL", "STEPS, MEDIAN"];
+  const titles = [
+    ...["SCENARIO", "DIAGNOSIS", "MITIGATION", "RESOLVED", "RATE, 95 % INTERVAL"],
+    ...(twins ? ["FALSE ALARMS"] : []),
+    "STEPS, MEDIAN",
+  ];
   const columns = titles.map((title, index) => ({ title, align: index === 0 ? "left" : "right" }) as Column);
   return renderTable(columns, rows);
 }
@@ -66,10 +87,11 @@ export function summaryText(summary: Summary, model: { name: string; isLlm: bool
       `${summary.scenarios} ${summary.scenarios === 1 ? "scenario" : "scenarios"}, model ${model.name}` +
       `${model.isLlm ? "" : " (rule-based, not an LLM)"}`,
   );
-  add("diagnosis", rateText(summary.diagnosis));
+  if (summary.diagnosis) add("diagnosis", rateText(summary.diagnosis));
   if (summary.mitigation) add("mitigation", rateText(summary.mitigation));
-  add("resolved", rateText(summary.resolved));
+  if (summary.resolved) add("resolved", rateText(summary.resolved));
   if (summary.false_alarm) add("false alarm", rateText(summary.false_alarm));
+  if (effort.attempts.mean > 1) add("attempts", `mean ${effort.attempts.mean.toFixed(1)}`);
   add("steps", `median ${number(effort.steps.quartiles[1])}`);
   add("tokens", `median ${count(Math.round(effort.tokens.quartiles[1]))}`);
   add("virtual s", `median ${number(effort.virtual_seconds.quartiles[1])}`);

@@ -10,26 +10,15 @@ export function incidentNote(output: SreOutput): string | undefined {
   if (causes.length === 0) return undefined;
   const symptoms = output.entities.filter((entity) => !entity.contributing_factor);
   const { mitigation } = output;
+  const explained = (yes: boolean) =>
+    output.alerts_explained.filter((entry) => entry.explained === yes).map(({ alert }) => alert);
   const sections: [string, string[]][] = [
-    [
-      "Alerts",
-      output.alerts_explained.map(({ alert, explanation, explained }) =>
-        item(explained ? `${alert}: ${explanation}` : `${alert} (not explained): ${explanation}`),
-      ),
-    ],
     [
       "Root cause",
       causes.flatMap(({ name, reasoning, evidence }) => [
         item(`${name}: ${reasoning}`),
         ...(evidence ? [`  Evidence: ${oneLine(evidence)}`] : []),
       ]),
-    ],
-    ["Symptoms", symptoms.map(({ name, reasoning }) => item(`${name}: ${reasoning}`))],
-    [
-      "How it spread",
-      output.propagations.map(({ source, target, condition, effect }) =>
-        item(`${source} -> ${target}: ${condition}; ${effect}`),
-      ),
     ],
     [
       "Mitigation",
@@ -41,6 +30,15 @@ export function incidentNote(output: SreOutput): string | undefined {
               : "The agent did not see the alerts clear: do not rely on this.",
           ]
         : ["No answer was given."],
+    ],
+    ["Alerts", joined(explained(true))],
+    ["Alerts that this does not explain", joined(explained(false))],
+    ["Symptoms", joined(symptoms.map(({ name }) => name))],
+    [
+      "How it spread",
+      output.propagations.map(({ source, target, condition, effect }) =>
+        item(`${source} -> ${target}: ${condition}; ${effect}`),
+      ),
     ],
   ];
   const body = sections.filter(([, lines]) => lines.length > 0).map(([title, lines]) => [`## ${title}`, ...lines]);
@@ -58,6 +56,10 @@ export function saveIncident(folder: string, output: SreOutput): string | undefi
   const file = join(folder, `incident-${createHash("sha256").update(note).digest("hex").slice(0, 12)}.md`);
   writeFileSync(file, note);
   return file;
+}
+
+function joined(names: readonly string[]): string[] {
+  return names.length === 0 ? [] : [[...new Set(names.map(oneLine))].join(", ")];
 }
 
 function item(text: string): string {

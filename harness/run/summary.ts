@@ -11,20 +11,24 @@ export interface Spread {
 export interface Summary {
   trials: number;
   scenarios: number;
-  /** Rates with their 95 % Wilson interval, over all trials; failed and errored ones count as 0. */
-  diagnosis: Rate;
+  /**
+   * Rates with their 95 % Wilson interval, over all trials with a fault; failed and errored ones count as 0. Null where
+   * every trial was of a healthy twin.
+   */
+  diagnosis: Rate | null;
   /** Null where no trial had anything to mitigate. */
   mitigation: Rate | null;
-  resolved: Rate;
-  /** Over trials without a fault; null when there were none. */
+  resolved: Rate | null;
+  /** Over trials without a fault, which count nowhere else; null when there were none. */
   false_alarm: Rate | null;
+  /** Over trials with a fault; 0 when there were none. */
   root_cause_entity_f1: number;
   /** Chance that one of k trials (all of k trials) resolves, mean over scenarios; k up to the number of trials. */
   resolved_pass_at_k: Record<string, number>;
   resolved_pass_hat_k: Record<string, number>;
   /** How many trials ended without an answer or an environment, by reason. */
   reasons: Record<string, number>;
-  effort: Record<"steps" | "tokens" | "virtual_seconds" | "wall_seconds", Spread>;
+  effort: Record<"attempts" | "steps" | "tokens" | "virtual_seconds" | "wall_seconds", Spread>;
   /** US dollars in all; null when the model has no price. */
   cost: number | null;
   time_to_diagnosis: (Spread & { trials: number }) | null;
@@ -42,8 +46,10 @@ export function summarize(records: readonly TrialRecord[]): Summary {
           values.length,
         );
   };
+  // A healthy twin asks another question: its answers stand beside the scores, never in them.
+  const incidents = records.filter((record) => record.false_alarm === null);
   const byScenario = new Map<string, TrialRecord[]>();
-  for (const record of records) byScenario.set(record.scenario, [...(byScenario.get(record.scenario) ?? []), record]);
+  for (const record of incidents) byScenario.set(record.scenario, [...(byScenario.get(record.scenario) ?? []), record]);
   const tallies = [...byScenario.values()].map((group) => ({
     trials: group.length,
     passed: group.filter((record) => record.resolved === 1).length,
@@ -61,16 +67,17 @@ export function summarize(records: readonly TrialRecord[]): Summary {
   const costs = records.map((record) => record.effort.cost);
   return {
     trials: records.length,
-    scenarios: byScenario.size,
-    diagnosis: rate((record) => record.diagnosis)!,
+    scenarios: new Set(records.map((record) => record.scenario)).size,
+    diagnosis: rate((record) => (record.false_alarm === null ? record.diagnosis : null)),
     mitigation: rate((record) => record.mitigation),
-    resolved: rate((record) => record.resolved)!,
+    resolved: rate((record) => (record.false_alarm === null ? record.resolved : null)),
     false_alarm: rate((record) => record.false_alarm),
-    root_cause_entity_f1: mean(records.map((record) => record.details.diagnosis.root_cause_entity.f1)),
+    root_cause_entity_f1: mean(incidents.map((record) => record.details.diagnosis.root_cause_entity.f1)),
     resolved_pass_at_k: curve(passAtK),
     resolved_pass_hat_k: curve(passHatK),
     reasons: countReasons(records),
     effort: {
+      attempts: spread(records.map((record) => record.attempts ?? 1)),
       steps: spread(records.map((record) => record.effort.steps)),
       tokens: spread(records.map((record) => record.effort.input_tokens + record.effort.output_tokens)),
       virtual_seconds: spread(records.map((record) => record.effort.virtual_seconds)),
