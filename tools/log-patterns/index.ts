@@ -145,9 +145,7 @@ interface Frame {
 function render(clusters: readonly Cluster[], frame: Frame): string {
   // Where only the latest lines of the earlier part were read, what is missing there may have been cut off.
   const whole = frame.before < LIMIT;
-  // What was written for a moment only, as at a start, has not stopped: it was over.
-  const stopped = (one: Cluster) =>
-    one.after === 0 && one.before > 2 && one.last - one.first > (frame.since - frame.begin) / 4;
+  const stopped = (one: Cluster) => hasStopped(one, frame);
   const mark = (one: Cluster) => (one.before === 0 ? (whole ? "NEW" : "NEW?") : stopped(one) ? "STOPPED" : "");
   const weight = (one: Cluster) => (one.before === 0 ? 2 : stopped(one) ? 1 : 0);
   const alarming = (one: Cluster) =>
@@ -177,6 +175,21 @@ function render(clusters: readonly Cluster[], frame: Frame): string {
       );
   }
   return lines.join("\n");
+}
+
+/** Lines that come at random are this many times their mean distance apart in one case of 400. */
+const LONG_SILENCE = 6;
+
+/**
+ * Was it written regularly, and then no more? What was written for a moment only, as at a start, has not stopped: it was
+ * over.
+ */
+function hasStopped(one: Cluster, frame: Frame): boolean {
+  if (one.count < 3 || one.before === 0) return false;
+  const lasted = one.last - one.first;
+  const regular = lasted > (frame.since - frame.begin) / 4;
+  const silence = frame.end - one.last;
+  return regular && silence > Math.max((LONG_SILENCE * lasted) / (one.count - 1), (frame.end - frame.since) / 4);
 }
 
 /** A pattern of one line is shown as the line itself. */

@@ -56,7 +56,8 @@ describe("log_patterns", () => {
   it("marks what is new and what has stopped, the alarming first", async () => {
     const text = await run({ service: "cart", minutes: 60 }, [
       ...every([1, 10, 20, 40, 50], "request done"),
-      ...every([1, 10, 20], "order placed"),
+      ...every([1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 32], "order placed"),
+      ...every([2, 12, 22], "seldom seen"),
       ...every([1], "starting"),
       ...every([1], "starting"),
       ...every([1], "starting"),
@@ -65,12 +66,13 @@ describe("log_patterns", () => {
       ...every([51], "error: cannot reach db 13"),
     ]);
     expect(text.split("\n")).toEqual([
-      '{namespace="shop", service_name="cart"}, 2026-01-01 11:00:00Z to 12:00:00: 15 lines in 5 patterns; before and after 11:30:00 (29m and 30m):',
+      '{namespace="shop", service_name="cart"}, 2026-01-01 11:00:00Z to 12:00:00: 26 lines in 6 patterns; before and after 11:30:00 (29m and 30m):',
       "NEW 0 -> 2  11:41:00..11:51:00  error: cannot reach db <*>",
       "NEW 0 -> 2  11:40:00..11:50:00  cache refreshed",
-      "STOPPED 3 -> 0  11:01:00..11:20:00  order placed",
+      "STOPPED 10 -> 1  11:01:00..11:32:00  order placed",
       "3 -> 2  11:01:00..11:50:00  request done",
       "3 -> 0  11:01:00..11:01:00  starting",
+      "3 -> 0  11:02:00..11:22:00  seldom seen",
     ]);
   });
 
