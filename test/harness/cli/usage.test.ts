@@ -53,6 +53,12 @@ describe("wrong usage ends with 2 and says what to do", () => {
       ["run", "--scenario", "sre-24", "--trials", "0"],
       /'--trials <n>' argument '0' is invalid.*1 or more/,
     ],
+    [
+      "unknown extra tool",
+      ["run", "--scenario", "sre-24", "--extra-tools", "topology,magic"],
+      /there is no tool magic; give all, none, or some of topology, changes, log_patterns/,
+    ],
+    ["no extra tool", ["run", "--scenario", "sre-24", "--extra-tools", ","], /give all, none, or some of/],
     ["half a trial", ["run", "--scenario", "sre-24", "--trials", "1.5"], /must be a whole number/],
     ["no number", ["run", "--scenario", "sre-24", "--timeout", "soon"], /must be a number above 0/],
     ["env without what", ["env", "up"], /give --scenario <id\|path>, or --empty/],
