@@ -127,8 +127,16 @@ function isAnswer(value: unknown, depth = 0): boolean {
   if (Array.isArray(value)) return value.some((one) => isAnswer(one, depth + 1));
   const keys = new Set(Object.keys(value).map((key) => key.toLowerCase().replace(/_/g, "")));
   const has = (...names: string[]) => names.every((name) => keys.has(name));
+  const { kind, apiVersion } = value as { kind?: unknown; apiVersion?: unknown };
+  if (kind === "GroundTruth" || String(apiVersion ?? "").startsWith("itbench.io/")) return true;
   if (has("groundtruth") || has("disruptions") || has("rootcause")) return true;
-  if (has("groups", "propagations") || has("groups", "aliases") || has("entities", "propagations")) return true;
+  if (
+    has("groups", "propagations") ||
+    has("groups", "aliases") ||
+    has("entities", "propagations") ||
+    has("entities", "solutions")
+  )
+    return true;
   if (has("fault", "alerts") || has("injections")) return true;
   return Object.values(value).some((one) => isAnswer(one, depth + 1));
 }
