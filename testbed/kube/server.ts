@@ -9,8 +9,9 @@ import { priorityAdmission } from "./admission/priority.js";
 import type { DeleteOptions, EventDetail, KubeApi, WriteOptions } from "./api.js";
 import { bootstrap } from "./bootstrap.js";
 import { followDefinitions } from "./custom.js";
+import { draftOf } from "./drafts.js";
 import { EventRecorder } from "./events.js";
-import { clone, equal } from "./json.js";
+import { equal } from "./json.js";
 import { CONVERSIONS, rulesOf } from "./kinds/index.js";
 import type { GroupResource, KubeObject, WatchEvent } from "./objects.js";
 import { Registry } from "./resources.js";
@@ -108,7 +109,7 @@ export class ApiServer implements KubeApi, Machine {
     const info = storedInfo(this, resource);
     const old = this.store.get(resource, namespace, name);
     if (old === undefined) return undefined;
-    const draft = clone(old) as T;
+    const draft = draftOf(old, options.subresource === "status" && !info.definition) as T;
     change(draft);
     if (equal(draft, old)) return old as T;
     return updateObject(this, info, old, draft, {

@@ -4,6 +4,7 @@
  */
 import type { VirtualClock } from "../clock.js";
 import type { Random } from "../random.js";
+import { decodeStatusDraft } from "./drafts.js";
 import {
   alreadyExists,
   badRequest,
@@ -59,17 +60,22 @@ export interface WriteRequest {
   managed?: ManagedFieldsEntry[];
 }
 
-/** Decodes and defaults `input`, an object of the stored version. @throws StatusError (BadRequest) */
+/**
+ * Decodes and defaults `input`, an object of the stored version.
+ * @param known a part of it that comes from the stored object, so that it need not be decoded again
+ * @throws StatusError (BadRequest)
+ */
 export function decodeForWrite(
   info: ResourceInfo,
   input: any,
   onUnknown?: (findings: string[]) => void,
   machine?: KindContext,
+  known?: unknown,
 ): KubeObject {
   const findings = { strict: [] as string[] };
   let object: KubeObject;
   try {
-    object = decodeObject(input, info.type, findings);
+    object = decodeObject(input, info.type, findings, known);
   } catch (error) {
     if (error instanceof DecodeError) throw undecodable(info, error.message);
     throw error;
@@ -216,7 +222,10 @@ export function updateObject(
   request: WriteRequest,
   managed?: ManagedFieldsEntry[],
 ): KubeObject {
-  const object = decodeForWrite(info, input, request.onUnknown, machine);
+  const object =
+    request.internal && request.subresource === "status" && !info.definition
+      ? decodeStatusDraft(info, old, input)
+      : decodeForWrite(info, input, request.onUnknown, machine, old.metadata.managedFields);
   const metadata = object.metadata;
   const before = old.metadata;
   if (!request.internal) {
@@ -342,20 +351,14 @@ function bumpGeneration(info: ResourceInfo, object: KubeObject, old: KubeObject)
   if (changed) object.metadata.generation = old.metadata.generation + 1;
 }
 
-/** Same but for the books: then nothing is written. */
+/** Same but for the times in the books: then nothing is written. */
 function unchanged(object: KubeObject, old: KubeObject): boolean {
-  const times = object.metadata.managedFields;
-  const before = old.metadata.managedFields;
-  if (equal(object, old)) return true;
-  if (times === undefined || before === undefined || times.length !== before.length) return false;
-  const strip = (o: KubeObject) => ({
-    ...o,
-    metadata: {
-      ...o.metadata,
-      managedFields: (o.metadata.managedFields ?? []).map((e: any) => ({ ...e, time: undefined })),
-    },
-  });
-  return equal(strip(object), strip(old));
+  const { managedFields: entries, ...metadata } = object.metadata;
+  const { managedFields: before, ...metadataBefore } = old.metadata;
+  if (!equal({ ...object, metadata }, { ...old, metadata: metadataBefore })) return false;
+  if (entries === undefined || before === undefined) return entries === before;
+  const timeless = (list: any[]) => list.map((entry) => ({ ...entry, time: undefined }));
+  return entries.length === before.length && equal(timeless(entries), timeless(before));
 }
 
 /** Is a deletion that waited for finalizers or a grace period complete? */

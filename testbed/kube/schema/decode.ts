@@ -16,11 +16,16 @@ export interface Findings {
 
 interface Walk {
   findings: Findings;
+  known: unknown;
 }
 
-/** Decodes `value` as `type`. @throws DecodeError */
-export function decodeObject(value: unknown, type: Type, findings: Findings): any {
-  return decodeStruct(value, type, "", { findings }, "");
+/**
+ * Decodes `value` as `type`.
+ * @param known a part of `value` that was decoded before: it is taken as it is
+ * @throws DecodeError
+ */
+export function decodeObject(value: unknown, type: Type, findings: Findings, known?: unknown): any {
+  return decodeStruct(value, type, "", { findings, known }, "");
 }
 
 function decodeStruct(value: unknown, type: Type, path: string, walk: Walk, owner: string): any {
@@ -50,6 +55,7 @@ function decodeStruct(value: unknown, type: Type, path: string, walk: Walk, owne
 
 function decodeField(value: unknown, field: Field, path: string, walk: Walk, owner: string): unknown {
   if (value === null || value === undefined) return undefined;
+  if (value === walk.known) return value;
   const here = path === "" ? field.name : `${path}.${field.name}`;
   const decoded = decodeValue(value, field.type, here, walk, owner);
   switch (field.type.kind) {

@@ -486,7 +486,7 @@ export class PodWorker implements ProbeHost {
     });
     if (same(status, stored.status)) return;
     const change = (draft: KubeObject) => {
-      draft.status = structuredClone(status);
+      draft.status = status;
     };
     this.#pod = api.modify("pods", namespace, name, change, { manager: "kubelet", subresource: "status" }) ?? this.#pod;
   }
