@@ -18,7 +18,7 @@ const topology = (context: ToolContext) => createTopology(context, { traces: tru
 const changes = (context: ToolContext) => createChanges(context, { metrics: true });
 
 /** A started environment with a fault in it (none when `disruptions` is empty), some minutes later. */
-async function open(applications: { id: string }[], disruptions: readonly any[]) {
+async function open(applications: { id: string }[], disruptions: any[]) {
   const environment: Environment = createSimulatedEnvironment({ applications, seed: 11 });
   const ends: (() => Promise<void>)[] = [];
   await environment.start();
@@ -42,7 +42,7 @@ async function open(applications: { id: string }[], disruptions: readonly any[])
   };
 }
 
-function against(title: string, applications: { id: string }[], disruptions: readonly any[], calls: Call[]): void {
+function against(title: string, applications: { id: string }[], disruptions: any[], calls: Call[]): void {
   describe(title, () => {
     let opened: Awaited<ReturnType<typeof open>>;
     beforeAll(async () => {

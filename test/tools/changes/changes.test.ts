@@ -41,7 +41,7 @@ async function changes(
   });
   const context = toolContext(prometheus.url);
   context.endpoints.kubeconfig = cluster.kubeconfig;
-  return createChanges(context, { metrics: options.metrics ?? true }).invoke(input as any);
+  return createChanges(context, { metrics: options.metrics ?? true }).invoke(input as any) as Promise<string>;
 }
 
 const edited = (name: string, managedFields: object[], more: object = {}) => ({

@@ -49,7 +49,7 @@ async function run(input: Record<string, unknown>, traces: readonly JaegerTrace[
     const found = traces.filter((one) => one.spans[0]!.startTime >= start! && one.spans[0]!.startTime < end!);
     return json(response, { data: found.slice(0, Number(url.searchParams.get("limit"))) });
   });
-  return createCompareTraces(toolContext(server.url)).invoke(input as any);
+  return createCompareTraces(toolContext(server.url)).invoke(input as any) as Promise<string>;
 }
 
 const OK = `

@@ -46,7 +46,7 @@ async function run(input: Record<string, unknown>, entries: readonly Entry[], al
       })),
     });
   });
-  return createLogPatterns(toolContext(server.url)).invoke(input as any);
+  return createLogPatterns(toolContext(server.url)).invoke(input as any) as Promise<string>;
 }
 
 const every = (minutes: readonly number[], line: string, service?: string): Entry[] =>

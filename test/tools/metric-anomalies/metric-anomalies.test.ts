@@ -31,7 +31,7 @@ async function run(input: Record<string, unknown>, all: Record<string, unknown[]
     const found = Object.entries(all).find(([matcher]) => query.includes(`,${matcher}`));
     return data({ resultType: "matrix", result: found?.[1] ?? [] });
   });
-  return createMetricAnomalies(toolContext(server.url)).invoke(input as any);
+  return createMetricAnomalies(toolContext(server.url)).invoke(input as any) as Promise<string>;
 }
 
 const of = (name: string, labels: Record<string, string> = {}) => ({

@@ -40,7 +40,7 @@ async function topology(
   jaeger = await serve((_request, response) => json(response, { data: calls }));
   const context = toolContext(jaeger.url);
   context.endpoints.kubeconfig = cluster.kubeconfig;
-  return createTopology(context, { traces: options.traces ?? true }).invoke(input as any);
+  return createTopology(context, { traces: options.traces ?? true }).invoke(input as any) as Promise<string>;
 }
 
 describe("topology", () => {
