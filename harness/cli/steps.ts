@@ -50,6 +50,18 @@ function eventText(event: RecordedEvent, { colors: c, columns, full }: StepView,
         .join("\n");
     case "not_understood":
       return c.yellow(`  not understood: ${event.reason}`);
+    case "attempt":
+      return c.bold(`Attempt ${event.attempt} of ${event.of}`);
+    case "attempt_result": {
+      const verdict = event.verified ? c.green("verified") : c.yellow(`not verified: ${event.problems.join("; ")}`);
+      const lines = (event.note ?? "").split("\n").filter((line) => line.trim() !== "");
+      const note = full ? lines.map(printable) : lines.slice(0, SHORT_LINES).map((line) => clip(line, columns - 6));
+      return [`Attempt ${event.attempt} ${verdict}`, ...note.map((line) => c.dim(`    ${line}`))].join("\n");
+    }
+    case "runbooks":
+      return c.dim(
+        `  found in runbooks: ${event.found.map(({ source, heading }) => `${source} (${heading})`).join(", ")}`,
+      );
     case "limit":
       return c.yellow(`  limit reached: ${event.detail}`);
     default:
