@@ -44,8 +44,47 @@ const UNDELETABLE: Record<string, string[]> = {
   persistentvolumes: ["persistentvolumes", "persistentvolume", "pv"],
 };
 
+/**
+ * Kinds of which all objects at once must not be deleted, by all names that kubectl takes for them: what runs the
+ * application, and what cannot be made again.
+ */
+const NEVER_ALL = new Set(
+  `all deployments deployment deploy statefulsets statefulset sts daemonsets daemonset ds replicasets replicaset rs
+   services service svc configmaps configmap cm secrets secret persistentvolumeclaims persistentvolumeclaim pvc
+   serviceaccounts serviceaccount sa ingresses ingress ing roles role rolebindings rolebinding`.split(/\s+/),
+);
+
+function typeOf(word: string): string {
+  return (word.toLowerCase().split("/")[0] ?? "").split(".")[0] as string;
+}
+
+/** Parts of the API that lead into containers, onto nodes, or never end. */
+const RAW_REFUSED: [RegExp, string][] = [
+  [/\/(exec|attach|portforward|proxy)(\/|$)/, "paths into containers and onto nodes are not available"],
+  [/^\/(logs|debug)(\/|$)/, "the server's own files and profiles are not available"],
+  [/\/watch(\/|$)/, "watching never ends: read the list itself"],
+];
+
+/** Why a `--raw` path is refused, or undefined. Judged as the server reads it: decoded, without dots. */
+function refusedRaw(raw: string): string | undefined {
+  if (!raw.startsWith("/")) return "--raw takes a path of the API server that starts with /, for example /apis/apps/v1";
+  let path: string;
+  const url = new URL(raw, "http://server");
+  try {
+    path = decodeURIComponent(url.pathname);
+  } catch {
+    return "--raw: the path is not encoded as a URL";
+  }
+  const why = RAW_REFUSED.find(([pattern]) => pattern.test(path))?.[1];
+  if (why !== undefined) return `--raw ${url.pathname}: ${why}`;
+  const endless = ["watch", "follow"].find(
+    (name) => !["", "0", "false", "False"].includes(url.searchParams.get(name) ?? ""),
+  );
+  return endless === undefined ? undefined : `--raw with ${endless} never ends: leave it out of the query`;
+}
+
 function undeletable(word: string): string | undefined {
-  const type = (word.toLowerCase().split("/")[0] ?? "").split(".")[0] as string;
+  const type = typeOf(word);
   return Object.entries(UNDELETABLE).find(([, names]) => names.includes(type))?.[0];
 }
 
@@ -102,8 +141,15 @@ export function guard(argv: readonly string[], policy: Policy): Verdict {
       `-o ${output.split("=")[0]}: local files cannot be read: write the template itself, for example -o jsonpath='{.items[*].metadata.name}'`,
     );
   if (flags.has("raw") && verb.name[0] !== "get") return refuse("--raw is available with `kubectl get` only");
-  if (flags.has("raw") && !flags.string("raw").startsWith("/"))
-    return refuse("--raw takes a path of the API server that starts with /, for example /apis/apps/v1");
+  const raw = flags.has("raw") ? refusedRaw(flags.string("raw")) : undefined;
+  if (raw !== undefined) return refuse(raw);
+  // What the real kubectl would take for a command that is not known here, such as `create token`.
+  if (verb.name.join(" ") === "create" && flags.args.length > 0)
+    return refuse(
+      `kubectl create ${flags.args[0]} is not available: use \`kubectl create -f -\` with a manifest, if it is an object`,
+    );
+  if (verb.name[0] === "cluster-info" && flags.args.length > 0)
+    return refuse("kubectl cluster-info dump: ask for the objects themselves with `kubectl get` and `kubectl logs`");
   if (verb.access !== "write") return { ok: true, invocation };
 
   if (policy.mode === "read-only" && !changesNothing(invocation))
@@ -117,9 +163,16 @@ export function guard(argv: readonly string[], policy: Policy): Verdict {
       .map(undeletable)
       .find(Boolean);
     if (kind) return refuse(`${kind} must not be deleted: delete or repair the objects inside instead`);
+    if (flags.bool("all") && !flags.string("selector") && !changesNothing(invocation)) {
+      const whole = (flags.args[0] ?? "").split(",").find((type) => NEVER_ALL.has(typeOf(type)));
+      if (whole !== undefined)
+        return refuse(`${name} ${whole} --all would take the application away: name the objects that are in the way`);
+    }
     if (flags.args[0] === "all" && policy.namespaces && flags.bool("all-namespaces"))
       return refuse("deleting in all namespaces is not allowed: name one namespace with -n");
   }
+  if (verb.name[0] === "scale" && flags.bool("all") && flags.int("replicas") === 0 && !changesNothing(invocation))
+    return refuse("kubectl scale --all --replicas=0 would stop the application: name the workload");
   if (policy.namespaces && !changesNothing(invocation)) {
     if (flags.bool("all-namespaces"))
       return refuse(
@@ -146,6 +199,8 @@ export function wall(method: string, path: string, policy: Policy): string | und
   const match = PATH.exec(path);
   if (!match) return `${method} ${path} is not allowed`;
   const [, namespace, resource, name] = match.map((part) => (part === undefined ? part : decodeURIComponent(part)));
+  if (path.startsWith("/apis/rbac.authorization.k8s.io/") && policy.namespaces)
+    return `${resource}: rights are not yours to give or take`;
   if (namespace !== undefined) {
     if (policy.namespaces && !policy.namespaces.includes(namespace))
       return `namespace ${namespace}: writes are allowed only in ${policy.namespaces.join(", ")}`;

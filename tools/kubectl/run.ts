@@ -105,6 +105,12 @@ export class Kubectl {
       if ("usage" in verdict) return { stdout: "", stderr: `${verdict.usage}\n`, code: 1 };
       return { stdout: "", stderr: `${verdict.message}\n`, code: 1, refused: true };
     }
+    // A filter that cannot run says so before anything is asked of the cluster, let alone changed.
+    for (const filter of filters) {
+      const { stderr } = await runFilter(filter, "");
+      if (stderr && (filter[0] !== "jq" || /not available|cannot be read/.test(stderr)))
+        return { stdout: "", stderr: `${stderr.replace(/\n$/, "")}\n`, code: 2, refused: true };
+    }
     let result = await this.execute(argv, verdict.invocation, policy, stdin, signal);
     if (!result.refused)
       for (const filter of filters) {

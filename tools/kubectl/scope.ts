@@ -1,6 +1,7 @@
 /** Where a write would go: resolves the command's objects and checks each against the policy, before any is changed. */
 import { parseManifest } from "./client/manifest.js";
 import type { Context } from "./context.js";
+import { usageError } from "./errors.js";
 import type { Policy } from "./guard.js";
 
 /** Cluster-wide kinds that may be changed although writes are bound to namespaces. */
@@ -19,7 +20,14 @@ const RESOURCE_VERBS = [
   "taint",
 ];
 
-/** Why the write is refused, or undefined. Only asked when `policy.namespaces` is given. */
+const RBAC = "rbac.authorization.k8s.io";
+const RIGHTS = "rights are not yours to give or take";
+
+/**
+ * Why the write is refused, or undefined. Only asked when `policy.namespaces` is given.
+ *
+ * @throws KubectlError for a kind that the server does not have
+ */
 export async function checkScope(
   context: Context,
   verb: readonly string[],
@@ -33,6 +41,7 @@ export async function checkScope(
     for (const object of parseManifest(context.stdin ?? "")) {
       const resource = await context.discovery.byKind(object.apiVersion, object.kind);
       if (!resource) continue;
+      if (resource.group === RBAC) return RIGHTS;
       const name = object.metadata?.name;
       if (!resource.namespaced) {
         if (resource.name === "namespaces" && namespaces.includes(name) && verb[0] !== "delete") continue;
@@ -47,6 +56,7 @@ export async function checkScope(
   if (["cordon", "uncordon", "drain"].includes(first)) return undefined;
   if (!RESOURCE_VERBS.includes(first)) {
     const kind = first === "create" ? (verb[1] ?? "") : "";
+    if (["role", "rolebinding"].includes(kind)) return RIGHTS;
     if (["namespace", "ns", "clusterrole", "clusterrolebinding", "priorityclass"].includes(kind))
       return wide(`${kind}s`);
     return namespaces.includes(context.namespace)
@@ -61,6 +71,10 @@ export async function checkScope(
       : (args[0] ?? "").split(",").map((type) => [type, ...args.slice(1)]);
   for (const [type = "", ...names] of types) {
     const resource = await context.discovery.find(type);
+    // What is not known cannot be judged; the native kubectl may know it in the meantime.
+    if (!resource && (await context.discovery.category(type)).length === 0)
+      throw usageError(`the server doesn't have a resource type "${type}"`);
+    if (resource?.group === RBAC) return RIGHTS;
     if (!resource || resource.namespaced) {
       if (!namespaces.includes(context.namespace)) return `namespace ${context.namespace}: ${only}; name one with -n`;
       continue;

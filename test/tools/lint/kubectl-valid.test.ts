@@ -28,7 +28,7 @@ it("has no false alarm on 500 valid commands, and changes nothing", async () => 
   }
   expect(alarms).toEqual([]);
   expect(await generations()).toBe(before);
-});
+}, 120_000);
 
 /** Names, generations, labels and annotations of everything that the commands speak of. */
 async function generations(): Promise<string> {

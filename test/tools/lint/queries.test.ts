@@ -32,15 +32,19 @@ describe("broken queries", () => {
     ["kubectl", "broken-kubectl.txt", 130, kubectl],
     ["PromQL", "broken-promql.txt", 95, promql],
     ["LogQL", "broken-logql.txt", 60, logql],
-  ])("%s: at least 95 %% are caught at the right place", async (_name, file, atLeast, make) => {
-    const check = make();
-    const all: { broken: ReturnType<typeof brokenQueries>[number]; findings: Finding[] }[] = [];
-    for (const broken of brokenQueries(file)) all.push({ broken, findings: await check(broken.query) });
-    expect(all.length).toBeGreaterThanOrEqual(atLeast);
-    const { share, rest } = tally(all);
-    expect(share, rest.join("\n")).toBeGreaterThanOrEqual(0.95);
-    for (const { findings } of all) for (const { message } of findings) expect(message.length).toBeGreaterThan(10);
-  });
+  ])(
+    "%s: at least 95 %% are caught at the right place",
+    async (_name, file, atLeast, make) => {
+      const check = make();
+      const all: { broken: ReturnType<typeof brokenQueries>[number]; findings: Finding[] }[] = [];
+      for (const broken of brokenQueries(file)) all.push({ broken, findings: await check(broken.query) });
+      expect(all.length).toBeGreaterThanOrEqual(atLeast);
+      const { share, rest } = tally(all);
+      expect(share, rest.join("\n")).toBeGreaterThanOrEqual(0.95);
+      for (const { findings } of all) for (const { message } of findings) expect(message.length).toBeGreaterThan(10);
+    },
+    120_000,
+  );
 
   it.each(BROKEN_TRACES)("Jaeger: $parameter of $query", async ({ query, parameter }) => {
     const findings = await lintTracesQuery(tracesQuery(query(lint.context.clock.now())), lint.context);
@@ -59,19 +63,23 @@ describe("valid queries", () => {
 const RULES = join(packageRoot(), "../shared/data/itbench/rules");
 
 describe.skipIf(!existsSync(RULES))("ITBench's rule files (skipped without ../shared)", () => {
-  it.each(existsSync(RULES) ? readdirSync(RULES) : [])("%s: no false alarm", async (file) => {
-    const expressions: string[] = [];
-    const walk = (value: unknown): void => {
-      if (Array.isArray(value)) value.forEach(walk);
-      else if (typeof value === "object" && value !== null)
-        for (const [key, one] of Object.entries(value)) key === "expr" ? expressions.push(String(one)) : walk(one);
-    };
-    for (const document of parseAllDocuments(readFileSync(join(RULES, file), "utf8"))) walk(document.toJS());
-    expect(expressions.length).toBeGreaterThan(0);
-    const check = promql();
-    const alarms: string[] = [];
-    for (const expression of expressions)
-      for (const { message } of await check(expression)) alarms.push(`${expression}\n    ${message}`);
-    expect(alarms).toEqual([]);
-  });
+  it.each(existsSync(RULES) ? readdirSync(RULES) : [])(
+    "%s: no false alarm",
+    async (file) => {
+      const expressions: string[] = [];
+      const walk = (value: unknown): void => {
+        if (Array.isArray(value)) value.forEach(walk);
+        else if (typeof value === "object" && value !== null)
+          for (const [key, one] of Object.entries(value)) key === "expr" ? expressions.push(String(one)) : walk(one);
+      };
+      for (const document of parseAllDocuments(readFileSync(join(RULES, file), "utf8"))) walk(document.toJS());
+      expect(expressions.length).toBeGreaterThan(0);
+      const check = promql();
+      const alarms: string[] = [];
+      for (const expression of expressions)
+        for (const { message } of await check(expression)) alarms.push(`${expression}\n    ${message}`);
+      expect(alarms).toEqual([]);
+    },
+    120_000,
+  );
 });

@@ -282,7 +282,8 @@ export const tr: Filter = {
 
 export const nl: Filter = {
   name: "nl",
-  run: (_args, input) => {
+  run: (args, input) => {
+    noFiles("nl", readOptions("nl", args, { flags: "", values: "bnws" }).rest);
     let n = 0;
     return {
       stdout: textOf(linesOf(input).map((line) => (line === "" ? "       " : `${String(++n).padStart(6)}\t${line}`))),

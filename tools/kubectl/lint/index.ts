@@ -89,12 +89,10 @@ export class KubectlLinter {
       },
     });
     context.fail = (error) => void errors.push(error);
-    if (writes && !changesNothing(invocation)) {
-      const why = await checkScope(context, verb.name, policy);
-      if (why !== undefined) return [at(`refused: ${why}`)];
-    }
     let path = "";
     try {
+      const why = writes && !changesNothing(invocation) ? await checkScope(context, verb.name, policy) : undefined;
+      if (why !== undefined) return [at(`refused: ${why}`)];
       await verb.run(context);
     } catch (error) {
       if (error instanceof RehearsalEnd) path = error.path;
