@@ -219,7 +219,12 @@ export async function play(conversationFile: string, fixtures: string): Promise<
           headers: {
             authorization: `Bearer ${token}`,
             accept: step.accept,
-            ...(body === undefined ? {} : { "content-type": step.contentType ?? "application/json" }),
+            ...(body === undefined
+              ? {}
+              : {
+                  "content-type": step.contentType ?? "application/json",
+                  "content-length": String(Buffer.byteLength(body)),
+                }),
           },
         },
         (answer) => {

@@ -1,5 +1,5 @@
 /** Custom resources: a CustomResourceDefinition in the store makes the server serve its kind, by its schema. */
-import { type FieldError, invalidValue, notSupported, required as requiredField } from "./errors.js";
+import { validateCustom } from "./custom-validation.js";
 import { equal } from "./json.js";
 import { type KubeObject, timestamp } from "./objects.js";
 import type { ResourceInfo } from "./resources.js";
@@ -105,7 +105,11 @@ function register(server: ApiServer, definition: KubeObject): void {
         generation: "spec",
         conditionalUpdate: true,
         defaults: (object) => fillDefaults(object, version.schema?.openAPIV3Schema ?? {}),
-        validate: (object) => checkSchema(object, version.schema?.openAPIV3Schema ?? {}, ""),
+        validate: (object) =>
+          validateCustom(object, version.schema?.openAPIV3Schema ?? {}, version.subresources?.scale),
+        ...(version.deprecated
+          ? { warning: version.deprecationWarning ?? `${group}/${version.name} ${names.kind} is deprecated` }
+          : {}),
       },
       definition,
       definedVersion: version,
@@ -139,7 +143,12 @@ function customType(schema: any): Type {
   return root;
 }
 
+/** Values of custom resources are kept as they come: what is of the wrong type is validation's to tell. */
 function compile(schema: any): Type {
+  return { ...compileShape(schema), lenient: true };
+}
+
+function compileShape(schema: any): Type {
   if (schema["x-kubernetes-int-or-string"]) return { kind: "intOrString" };
   const preserve = schema["x-kubernetes-preserve-unknown-fields"] === true;
   if (schema["x-kubernetes-embedded-resource"]) return { kind: "any" };
@@ -203,51 +212,4 @@ function fillDefaults(value: any, schema: any): void {
   if (typeof schema.additionalProperties === "object") {
     for (const key in value) fillDefaults(value[key], schema.additionalProperties);
   }
-}
-
-/** The rules of a structural schema that decoding does not check. */
-function checkSchema(value: any, schema: any, path: string): FieldError[] {
-  const errors: FieldError[] = [];
-  if (value === undefined || value === null) return errors;
-  const here = path || "<nil>";
-  if (schema.enum && !schema.enum.some((e: unknown) => equal(e, value))) {
-    errors.push(notSupported(here, value, schema.enum.map(String)));
-  }
-  if (typeof value === "number") {
-    if (schema.minimum !== undefined && value < schema.minimum) {
-      errors.push(invalidValue(here, value, `${path} in body should be greater than or equal to ${schema.minimum}`));
-    }
-    if (schema.maximum !== undefined && value > schema.maximum) {
-      errors.push(invalidValue(here, value, `${path} in body should be less than or equal to ${schema.maximum}`));
-    }
-  }
-  if (typeof value === "string") {
-    if (schema.pattern && !new RegExp(schema.pattern).test(value)) {
-      errors.push(invalidValue(here, value, `${path} in body should match '${schema.pattern}'`));
-    }
-    if (schema.maxLength !== undefined && value.length > schema.maxLength) {
-      errors.push(invalidValue(here, value, `${path} in body should be at most ${schema.maxLength} chars long`));
-    }
-    if (schema.minLength !== undefined && value.length < schema.minLength) {
-      errors.push(invalidValue(here, value, `${path} in body should be at least ${schema.minLength} chars long`));
-    }
-  }
-  if (Array.isArray(value)) {
-    if (schema.minItems !== undefined && value.length < schema.minItems) {
-      errors.push(invalidValue(here, value.length, `${path} in body should have at least ${schema.minItems} items`));
-    }
-    for (let i = 0; i < value.length; i++) errors.push(...checkSchema(value[i], schema.items ?? {}, `${path}[${i}]`));
-  } else if (typeof value === "object") {
-    for (const name of schema.required ?? []) {
-      if (value[name] === undefined) errors.push(requiredField(path ? `${path}.${name}` : name));
-    }
-    for (const [name, s] of Object.entries((schema.properties ?? {}) as Record<string, any>)) {
-      if (name === "metadata" && path === "") continue;
-      errors.push(...checkSchema(value[name], s, path ? `${path}.${name}` : name));
-    }
-    if (typeof schema.additionalProperties === "object") {
-      for (const key in value) errors.push(...checkSchema(value[key], schema.additionalProperties, `${path}.${key}`));
-    }
-  }
-  return errors;
 }

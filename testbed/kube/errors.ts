@@ -128,6 +128,7 @@ export interface FieldError {
   type:
     | "FieldValueRequired"
     | "FieldValueInvalid"
+    | "FieldValueTypeInvalid"
     | "FieldValueDuplicate"
     | "FieldValueNotSupported"
     | "FieldValueForbidden"

@@ -63,3 +63,25 @@ export function stableStringify(value: any): string {
   }
   return JSON.stringify(value);
 }
+
+/** Go's words for where a character does not belong, by those of JSON.parse. */
+const MISPLACED: [RegExp, string][] = [
+  [/Expected property name|Expected double-quoted property name/, "looking for beginning of object key string"],
+  [/Expected ',' or '}'/, "after object key:value pair"],
+  [/Expected ',' or '\]'/, "after array element"],
+  [/Expected ':'/, "after object key"],
+  [/Unexpected non-whitespace/, "after top-level value"],
+];
+
+/** What Go's decoder says of broken JSON. */
+export function jsonProblem(error: unknown, text: string): string {
+  const message = error instanceof Error ? error.message : String(error);
+  const position = /at position (\d+)/.exec(message)?.[1];
+  const at = position === undefined ? text.search(/\S/) : Number(position);
+  const character = text[at];
+  if (/Unexpected end|Unterminated/.test(message) || character === undefined || at >= text.trimEnd().length) {
+    return "unexpected end of JSON input";
+  }
+  const where = MISPLACED.find(([pattern]) => pattern.test(message))?.[1] ?? "looking for beginning of value";
+  return `invalid character '${character}' ${where}`;
+}

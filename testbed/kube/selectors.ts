@@ -1,5 +1,5 @@
 /** Label and field selectors, parsed from their text or from a LabelSelector. */
-import { badRequest } from "./errors.js";
+import { badRequest, type StatusError } from "./errors.js";
 
 export type LabelMatcher = (labels: Record<string, string>) => boolean;
 
@@ -112,10 +112,10 @@ export function parseSelector(text: string): LabelMatcher {
     const [requirement, length] = parseRequirement(rest) ?? [];
     if (requirement === undefined || length === undefined) {
       const token = /^[^\s,=!<>()]*\s*(\S?)/.exec(rest);
-      throw fail(`found '${token?.[1] ?? rest}', expected: ',', or 'end of string'`);
+      throw unexpected(rest, token?.[1] ?? rest, requirements.length > 0);
     }
     requirements.push(requirement);
-    if (rest.length === length && rest.endsWith(",")) throw fail("found '', expected: identifier after ','");
+    if (rest.length === length && rest.endsWith(",")) throw badRequest("found '', expected: identifier after ','");
     rest = rest.slice(length).trim();
   }
   for (const { key, operator, values } of requirements) {
@@ -133,6 +133,17 @@ export function parseSelector(text: string): LabelMatcher {
     }
   }
   return all(requirements);
+}
+
+/** What the parser of a real server finds wrong at the start of `rest`. */
+function unexpected(rest: string, token: string, following: boolean): StatusError {
+  if (rest.startsWith(",") && following) return badRequest("found ',', expected: identifier after ','");
+  if (/^[^\s,=!<>()]+\s+(in|notin)\s*\([^)]*$/.test(rest)) {
+    return badRequest("unable to parse requirement: found '', expected: ',' or ')'");
+  }
+  const after = /^[^\s,=!<>()]+\s*(?:==|=|!=|>|<)\s*[^\s,=!<>()]*\s*(\S+?)(?:[^=!<>()].*)?$/.exec(rest);
+  if (after) return badRequest(`found '${after[1]}', expected: ',' or 'end of string'`);
+  return badRequest(`unable to parse requirement: found '${token}', expected: ',', or 'end of string'`);
 }
 
 export interface FieldTerm {

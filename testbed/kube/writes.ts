@@ -19,7 +19,7 @@ import {
 import { type ManagedFieldsEntry, managedByUpdate, type Workflow } from "./fields/managed.js";
 import { clone, equal } from "./json.js";
 import type { KindContext } from "./kinds/index.js";
-import { validateMetadata, validateMetadataUpdate } from "./kinds/validation.js";
+import { validateAnyMetadata, validateMetadata, validateMetadataUpdate } from "./kinds/validation.js";
 import { type GroupResource, type KubeObject, timestamp } from "./objects.js";
 import { apiVersionOf, type Registry, type ResourceInfo } from "./resources.js";
 import { DecodeError, decodeObject, zeroStruct } from "./schema/decode.js";
@@ -56,6 +56,8 @@ export interface WriteRequest {
   user?: string;
   /** Called with what is accepted, but worth a warning. */
   warn?: (warnings: string[]) => void;
+  /** The object is a patch's result: another uid in it is an attempt to change it, not a precondition. */
+  patched?: boolean;
   /** Ownership that a server-side apply worked out. */
   managed?: ManagedFieldsEntry[];
 }
@@ -108,7 +110,8 @@ export function createObject(
   if (!metadata.name && metadata.generateName) {
     metadata.name = `${metadata.generateName.slice(0, 58)}${machine.random.suffix(5)}`;
   }
-  if (metadata.resourceVersion) throw badRequest("resourceVersion should not be set on objects to be created");
+  if (metadata.resourceVersion)
+    throw new StatusError(500, undefined, "resourceVersion should not be set on objects to be created");
   const now = machine.clock.now();
   const status = object.status;
   metadata.uid = machine.random.uuid();
@@ -229,11 +232,12 @@ export function updateObject(
   const metadata = object.metadata;
   const before = old.metadata;
   if (!request.internal) {
-    if (metadata.uid && metadata.uid !== before.uid) {
+    if (metadata.uid && metadata.uid !== before.uid && !request.patched) {
+      const key = `/registry/${info.group ? `${info.group}/` : ""}${info.resource}/${before.namespace ? `${before.namespace}/` : ""}${before.name}`;
       throw conflict(
         info,
         before.name,
-        `Precondition failed: UID in precondition: ${metadata.uid}, UID in object meta: ${before.uid}`,
+        `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: ${metadata.uid}, UID in object meta: ${before.uid}`,
       );
     }
     if (metadata.resourceVersion && metadata.resourceVersion !== before.resourceVersion) {
@@ -241,7 +245,7 @@ export function updateObject(
     }
   }
   // What only the server sets stays as it is.
-  metadata.uid = before.uid;
+  if (!request.patched || !metadata.uid) metadata.uid = before.uid;
   metadata.creationTimestamp = before.creationTimestamp;
   metadata.name ??= before.name;
   if (before.namespace !== undefined) metadata.namespace ??= before.namespace;
@@ -276,8 +280,12 @@ export function updateObject(
   });
   if (door !== "status") {
     const errors: FieldError[] = [
-      ...validateMetadata(metadata, info.rules.name ?? "subdomain", info.namespaced),
+      // A real server checks metadata in several layers: each has its say among the causes.
       ...validateMetadataUpdate(metadata, before),
+      ...validateMetadataUpdate(metadata, before),
+      ...(info.definition ? [] : validateAnyMetadata(metadata)),
+      ...(info.definition ? [] : validateAnyMetadata(metadata)),
+      ...validateMetadata(metadata, info.rules.name ?? "subdomain", info.namespaced),
       ...(info.rules.validate?.(object, machine) ?? []),
       ...(request.internal ? [] : (info.rules.validateUpdate?.(object, old) ?? [])),
     ];
@@ -285,6 +293,10 @@ export function updateObject(
     if (request.warn) request.warn(info.rules.warnings?.(object) ?? []);
     const refused = info.rules.allocate?.(object, old, machine);
     if (refused && refused.length > 0) throw invalid(info.group, info.kind, before.name, refused);
+  }
+  if (door === "status" && !request.internal) {
+    const errors = info.rules.validateStatus?.(object) ?? [];
+    if (errors.length > 0) throw invalid(info.group, info.kind, before.name, errors);
   }
   if (unchanged(object, old)) return old;
   if (request.dryRun) return object;
@@ -378,6 +390,11 @@ export interface DeleteRequest {
   user?: string;
 }
 
+/** A deletion that asked for another object, or another state of it. */
+function unmet(info: ResourceInfo, name: string, why: string): StatusError {
+  return conflict({ group: info.group, resource: info.kind }, name, why);
+}
+
 /** Namespaces that the server needs. */
 const IMMORTAL = new Set(["default", "kube-system", "kube-public"]);
 
@@ -390,13 +407,17 @@ export function deleteObject(
 ): { object: KubeObject; gone: boolean } {
   const { name, uid } = old.metadata;
   if (request.uid !== undefined && request.uid !== uid) {
-    throw conflict(info, name, `Precondition failed: UID in precondition: ${request.uid}, UID in object meta: ${uid}`);
-  }
-  if (request.resourceVersion !== undefined && request.resourceVersion !== old.metadata.resourceVersion) {
-    throw conflict(
+    throw unmet(
       info,
       name,
-      `Precondition failed: ResourceVersion in precondition: ${request.resourceVersion}, ResourceVersion in object meta: ${old.metadata.resourceVersion}`,
+      `the UID in the precondition (${request.uid}) does not match the UID in record (${uid}). The object might have been deleted and then recreated`,
+    );
+  }
+  if (request.resourceVersion !== undefined && request.resourceVersion !== old.metadata.resourceVersion) {
+    throw unmet(
+      info,
+      name,
+      `the ResourceVersion in the precondition (${request.resourceVersion}) does not match the ResourceVersion in record (${old.metadata.resourceVersion}). The object might have been modified`,
     );
   }
   if (info.key === "namespaces" && IMMORTAL.has(name)) throw forbidden(info, name, "this namespace may not be deleted");

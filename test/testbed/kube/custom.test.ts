@@ -147,7 +147,11 @@ describe("custom resources", () => {
       (d) => (d.spec.versions[0].storage = false),
       "must have exactly one version marked as storage version",
     ],
-    ["without a schema", (d) => delete d.spec.versions[0].schema, "schemas are required"],
+    [
+      "without a schema",
+      (d) => delete d.spec.versions[0].schema,
+      "spec.versions[0].schema.openAPIV3Schema: Required value",
+    ],
   ])("need a definition: not one %s", async (_, spoil, message) => {
     const bad: any = structuredClone(definition);
     bad.metadata.name = "gadgets.example.com";

@@ -288,7 +288,10 @@ describe("what the server adds", () => {
     ],
     [
       "autoscalers",
-      make("HorizontalPodAutoscaler", { maxReplicas: 2, scaleTargetRef: { kind: "Deployment", name: "d" } }),
+      make("HorizontalPodAutoscaler", {
+        maxReplicas: 2,
+        scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "d" },
+      }),
       { spec: { minReplicas: 1, metrics: [{ resource: { name: "cpu", target: { averageUtilization: 80 } } }] } },
     ],
     [

@@ -1,6 +1,7 @@
 /** HorizontalPodAutoscalers (stored as autoscaling/v2, also served as v1) and PodDisruptionBudgets. */
 import { type FieldError, forbiddenField, invalidValue, required } from "../errors.js";
 import { equal } from "../json.js";
+import { internalForm } from "./internal-form.js";
 import { age } from "./print.js";
 import { AGE_COLUMN, integer, type KindRules, NAME_COLUMN, text } from "./rules.js";
 import { oneOf, validateSelector } from "./validation.js";
@@ -42,20 +43,30 @@ export const horizontalPodAutoscaler: KindRules = {
     if (spec.maxReplicas < spec.minReplicas) {
       errors.push(invalidValue("spec.maxReplicas", spec.maxReplicas, "must be greater than or equal to `minReplicas`"));
     }
-    if (!spec.scaleTargetRef?.kind) errors.push(required("spec.scaleTargetRef.kind"));
-    if (!spec.scaleTargetRef?.name) errors.push(required("spec.scaleTargetRef.name"));
+    const target = spec.scaleTargetRef ?? {};
+    for (const key of ["kind", "name"]) {
+      const value: string = target[key] ?? "";
+      if (!value) errors.push(required(`spec.scaleTargetRef.${key}`));
+      for (const c of ["/", "%"].filter((c) => value.includes(c))) {
+        errors.push(invalidValue(`spec.scaleTargetRef.${key}`, value, `may not contain '${c}'`));
+      }
+    }
+    errors.push(...validateTargetVersion(target));
     spec.metrics.forEach((metric: any, i: number) => {
       const here = `spec.metrics[${i}]`;
       if (!metric.type) errors.push(required(`${here}.type`, "must specify a metric source type"));
       else {
-        errors.push(
-          ...oneOf(metric.type, ["ContainerResource", "External", "Object", "Pods", "Resource"], `${here}.type`),
-        );
+        errors.push(...oneOf(metric.type, METRIC_SOURCES, `${here}.type`));
         const key = metric.type[0].toLowerCase() + metric.type.slice(1);
+        if (!METRIC_SOURCES.includes(metric.type)) return;
         if (metric[key] === undefined)
           errors.push(required(`${here}.${key}`, `must populate information for the given metric source`));
+        else errors.push(...validateMetricTarget(metric[key].target ?? {}, `${here}.${key}.target`));
       }
     });
+    for (const direction of ["scaleUp", "scaleDown"]) {
+      errors.push(...validateScalingRules(spec.behavior?.[direction], `spec.behavior.${direction}`));
+    }
     return errors;
   },
   columns: [
@@ -63,8 +74,8 @@ export const horizontalPodAutoscaler: KindRules = {
     text("Reference"),
     text("Targets"),
     text("MinPods"),
-    integer("MaxPods"),
-    integer("Replicas"),
+    text("MaxPods"),
+    text("Replicas"),
     AGE_COLUMN,
   ],
   row(object, now) {
@@ -80,6 +91,61 @@ export const horizontalPodAutoscaler: KindRules = {
     ];
   },
 };
+
+/** What is scaled is of some group; only a replication controller is of the core one. */
+function validateTargetVersion({ apiVersion = "", kind }: any): FieldError[] {
+  const field = "spec.scaleTargetRef.apiVersion";
+  if (apiVersion.split("/").length > 2) {
+    return [invalidValue(field, apiVersion, `unexpected GroupVersion string: ${apiVersion}`)];
+  }
+  if (apiVersion.includes("/") || kind === "ReplicationController") return [];
+  return [invalidValue(field, apiVersion, "apiVersion must specify API group")];
+}
+
+const METRIC_SOURCES = ["ContainerResource", "External", "Object", "Pods", "Resource"];
+
+function validateMetricTarget(target: any, field: string): FieldError[] {
+  const errors: FieldError[] = [];
+  if (!target.type) errors.push(required(`${field}.type`, "must specify a metric target type"));
+  else if (!["Utilization", "Value", "AverageValue"].includes(target.type)) {
+    errors.push(invalidValue(`${field}.type`, target.type, "must be either Utilization, Value, or AverageValue"));
+  }
+  if (target.averageUtilization !== undefined && target.averageUtilization < 1) {
+    errors.push(invalidValue(`${field}.averageUtilization`, target.averageUtilization, "must be greater than 0"));
+  }
+  return errors;
+}
+
+const POLICY_TYPES = ["Percent", "Pods"];
+/** Longest look back of a scaling policy, and longest stabilization, in seconds. */
+const MAX_PERIOD = 1800;
+const MAX_STABILIZATION = 3600;
+
+function validateScalingRules(rules: any, field: string): FieldError[] {
+  const errors: FieldError[] = [];
+  if (rules === undefined) return errors;
+  const window = rules.stabilizationWindowSeconds;
+  if (window !== undefined && window < 0)
+    errors.push(invalidValue(`${field}.stabilizationWindowSeconds`, window, "must be greater than or equal to zero"));
+  if (window > MAX_STABILIZATION)
+    errors.push(
+      invalidValue(`${field}.stabilizationWindowSeconds`, window, `must be less than or equal to ${MAX_STABILIZATION}`),
+    );
+  if (rules.selectPolicy !== undefined)
+    errors.push(...oneOf(rules.selectPolicy, ["Disabled", "Max", "Min"], `${field}.selectPolicy`));
+  if ((rules.policies ?? []).length === 0)
+    errors.push(required(`${field}.policies`, "must specify at least one Policy"));
+  (rules.policies ?? []).forEach((policy: any, i: number) => {
+    const here = `${field}.policies[${i}]`;
+    errors.push(...oneOf(policy.type, POLICY_TYPES, `${here}.type`));
+    if (!(policy.value > 0)) errors.push(invalidValue(`${here}.value`, policy.value ?? 0, "must be greater than zero"));
+    const period = policy.periodSeconds ?? 0;
+    if (!(period > 0)) errors.push(invalidValue(`${here}.periodSeconds`, period, "must be greater than zero"));
+    if (period > MAX_PERIOD)
+      errors.push(invalidValue(`${here}.periodSeconds`, period, `must be less than or equal to ${MAX_PERIOD}`));
+  });
+  return errors;
+}
 
 function targets(metrics: any[], current: any[]): string {
   if (metrics.length === 0) return "<none>";
@@ -168,7 +234,13 @@ export const podDisruptionBudget: KindRules = {
   validate({ spec }) {
     const errors: FieldError[] = [];
     if (spec?.minAvailable !== undefined && spec.maxUnavailable !== undefined) {
-      errors.push(invalidValue("spec", spec, "minAvailable and maxUnavailable cannot be both set"));
+      errors.push(
+        invalidValue(
+          "spec",
+          internalForm(spec, "podDisruptionBudgetSpec"),
+          "minAvailable and maxUnavailable cannot be both set",
+        ),
+      );
     }
     errors.push(...countOrPercent(spec?.minAvailable, "spec.minAvailable"));
     errors.push(...countOrPercent(spec?.maxUnavailable, "spec.maxUnavailable"));

@@ -1,9 +1,10 @@
 /** Namespaces, Nodes, PriorityClasses, ResourceQuotas, LimitRanges, Leases, ControllerRevisions, RuntimeClasses. */
-import { type FieldError, forbiddenField, invalidValue, required } from "../errors.js";
+import { type FieldError, forbiddenField, invalidValue } from "../errors.js";
 import { equal } from "../json.js";
 import { compareQuantities } from "../quantity.js";
 import { age } from "./print.js";
 import { AGE_COLUMN, integer, type KindRules, NAME_COLUMN, text } from "./rules.js";
+import { labelValueProblems, oneOf, qualifiedNameProblems } from "./validation.js";
 
 export const namespace: KindRules = {
   name: "label",
@@ -29,6 +30,8 @@ export const namespace: KindRules = {
   row: (object, now) => [object.metadata.name, object.status?.phase ?? "", age(object, now)],
 };
 
+const TAINT_EFFECTS = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
+
 export const node: KindRules = {
   fields: ["spec.unschedulable"],
   fieldValue: (object) => String(object.spec?.unschedulable ?? false),
@@ -36,7 +39,13 @@ export const node: KindRules = {
     const errors: FieldError[] = [];
     const seen = new Set<string>();
     (object.spec?.taints ?? []).forEach((taint: any, i: number) => {
-      if (!taint.key) errors.push(required(`metadata.taints[${i}].key`));
+      for (const p of qualifiedNameProblems(taint.key ?? "")) {
+        errors.push(invalidValue(`metadata.taints[${i}].key`, taint.key ?? "", p));
+      }
+      if (taint.value)
+        for (const p of labelValueProblems(taint.value))
+          errors.push(invalidValue(`metadata.taints[${i}].value`, taint.value, p));
+      errors.push(...oneOf(taint.effect ?? "", TAINT_EFFECTS, `metadata.taints[${i}].effect`));
       const id = `${taint.key}/${taint.effect}`;
       if (seen.has(id))
         errors.push({
@@ -130,12 +139,39 @@ export const priorityClass: KindRules = {
   ],
 };
 
+/** What a quota can count without a prefix. */
+const COUNTED_BY_QUOTA =
+  /^(cpu|memory|ephemeral-storage|(requests|limits)\.(cpu|memory|storage|ephemeral-storage)|storage|pods|services(\.(nodeports|loadbalancers))?|replicationcontrollers|resourcequotas|secrets|configmaps|persistentvolumeclaims|hugepages-.+|requests\.hugepages-.+)$/;
+const QUOTA_SCOPES = new Set([
+  "Terminating",
+  "NotTerminating",
+  "BestEffort",
+  "NotBestEffort",
+  "PriorityClass",
+  "CrossNamespacePodAffinity",
+  "VolumeAttributesClass",
+]);
+
 export const resourceQuota: KindRules = {
   returnsDeleted: true,
-  validate: ({ spec }) =>
-    Object.entries((spec?.hard ?? {}) as Record<string, string>)
-      .filter(([, value]) => compareQuantities(value, 0) < 0)
-      .map(([key, value]) => invalidValue(`spec.hard[${key}]`, value, "must be greater than or equal to 0")),
+  validate({ spec }) {
+    const errors: FieldError[] = [];
+    for (const [key, value] of Object.entries((spec?.hard ?? {}) as Record<string, string>)) {
+      const here = `spec.hard[${key}]`;
+      for (const p of qualifiedNameProblems(key)) errors.push(invalidValue(here, key, p));
+      if (!key.includes("/") && !COUNTED_BY_QUOTA.test(key)) {
+        errors.push(
+          invalidValue(here, key, "must be a standard resource type or fully qualified"),
+          invalidValue(here, key, "must be a standard resource for quota"),
+        );
+      }
+      if (compareQuantities(value, 0) < 0) errors.push(invalidValue(here, value, "must be greater than or equal to 0"));
+    }
+    if ((spec?.scopes ?? []).some((scope: string) => !QUOTA_SCOPES.has(scope))) {
+      errors.push(invalidValue("spec.scopes", spec.scopes, "unsupported scope"));
+    }
+    return errors;
+  },
   validateUpdate: (object, old) =>
     equal(object.spec?.scopes, old.spec?.scopes)
       ? []
@@ -154,6 +190,41 @@ export const resourceQuota: KindRules = {
   },
 };
 
+/** Bounds of a limit range must not cross: min <= default request <= default <= max. */
+function validateLimits(item: any, field: string): FieldError[] {
+  const errors: FieldError[] = [];
+  if (item.type === "Pod") {
+    for (const key of ["default", "defaultRequest"]) {
+      if (item[key] !== undefined)
+        errors.push(forbiddenField(`${field}.${key}`, "may not be specified when `type` is 'Pod'"));
+    }
+  }
+  const names = new Set(["max", "min", "default", "defaultRequest"].flatMap((key) => Object.keys(item[key] ?? {})));
+  for (const name of [...names].sort()) {
+    const { max, min, default: usual, defaultRequest } = item;
+    const above = (a: any, b: any) =>
+      a?.[name] !== undefined && b?.[name] !== undefined && compareQuantities(a[name], b[name]) > 0;
+    const refuse = (key: string, what: string, a: any, bound: string, b: any, value = a) =>
+      errors.push(
+        invalidValue(
+          `${field}.${key}[${name}]`,
+          value[name],
+          `${what} value ${a[name]} is greater than ${bound} value ${b[name]}`,
+        ),
+      );
+    if (above(min, max)) refuse("min", "min", min, "max", max);
+    if (item.type === "Pod") continue;
+    if (above(min, defaultRequest))
+      refuse("defaultRequest", "min", min, "default request", defaultRequest, defaultRequest);
+    if (above(defaultRequest, max)) refuse("defaultRequest", "default request", defaultRequest, "max", max);
+    if (above(defaultRequest, usual))
+      refuse("defaultRequest", "default request", defaultRequest, "default limit", usual);
+    if (above(min, usual)) refuse("default", "min", min, "default", usual, min);
+    if (above(usual, max)) refuse("default", "default", usual, "max", max, max);
+  }
+  return errors;
+}
+
 export const limitRange: KindRules = {
   createOnUpdate: true,
   defaults({ spec }) {
@@ -170,6 +241,8 @@ export const limitRange: KindRules = {
       fill("min", "defaultRequest");
     }
   },
+  validate: ({ spec }) =>
+    (spec?.limits ?? []).flatMap((item: any, i: number) => validateLimits(item, `spec.limits[${i}]`)),
 };
 
 export const lease: KindRules = {
@@ -180,7 +253,7 @@ export const lease: KindRules = {
 };
 
 export const controllerRevision: KindRules = {
-  columns: [NAME_COLUMN, text("Controller"), integer("Revision"), AGE_COLUMN],
+  columns: [NAME_COLUMN, text("Controller"), text("Revision"), AGE_COLUMN],
   row(object, now) {
     const owner = (object.metadata.ownerReferences ?? []).find((o) => o.controller);
     const [group] = (owner?.apiVersion ?? "").includes("/") ? owner!.apiVersion.split("/") : [""];

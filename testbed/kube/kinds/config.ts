@@ -1,8 +1,8 @@
 /** ConfigMaps, Secrets and ServiceAccounts. */
 import { type FieldError, forbiddenField, invalidValue, required, tooLong } from "../errors.js";
-import { equal } from "../json.js";
+import { equal, jsonProblem } from "../json.js";
 import { age } from "./print.js";
-import { AGE_COLUMN, integer, type KindRules, NAME_COLUMN, text } from "./rules.js";
+import { AGE_COLUMN, type KindRules, NAME_COLUMN, text } from "./rules.js";
 import { IMMUTABLE } from "./validation.js";
 
 const MAX_SIZE = 1024 * 1024;
@@ -11,8 +11,17 @@ const KEY_TEXT =
 
 function validateData(data: Record<string, string> | undefined, field: string): FieldError[] {
   return Object.keys(data ?? {})
-    .filter((key) => !/^[-._a-zA-Z0-9]+$/.test(key))
-    .map((key) => invalidValue(`${field}[${key}]`, key, KEY_TEXT));
+    .sort()
+    .flatMap((key) => keyProblems(key).map((problem) => invalidValue(`${field}[${key}]`, key, problem)));
+}
+
+function keyProblems(key: string): string[] {
+  return [
+    ...(key.length > 253 ? ["must be no more than 253 characters"] : []),
+    ...(/^[-._a-zA-Z0-9]+$/.test(key) ? [] : [KEY_TEXT]),
+    ...(key === "." ? ["must not be '.'"] : []),
+    ...(key === ".." ? ["must not be '..'"] : key.startsWith("..") ? ["must not start with '..'"] : []),
+  ];
 }
 
 function immutableData(object: any, old: any): FieldError[] {
@@ -29,12 +38,18 @@ const count = (object: any) => Object.keys(object.data ?? {}).length;
 
 export const configMap: KindRules = {
   validate(object) {
-    const errors = [...validateData(object.data, "data"), ...validateData(object.binaryData, "binaryData")];
+    const errors = validateData(object.data, "data");
+    for (const key of Object.keys(object.data ?? {})) {
+      if (object.binaryData?.[key] !== undefined) {
+        errors.push(invalidValue(`data[${key}]`, key, "duplicate of key present in binaryData"));
+      }
+    }
+    errors.push(...validateData(object.binaryData, "binaryData"));
     const size = Object.values((object.data ?? {}) as Record<string, string>).reduce((n, v) => n + v.length, 0);
     return size > MAX_SIZE ? [...errors, tooLong("", MAX_SIZE)] : errors;
   },
   validateUpdate: immutableData,
-  columns: [NAME_COLUMN, integer("Data"), AGE_COLUMN],
+  columns: [NAME_COLUMN, text("Data"), AGE_COLUMN],
   row: (object, now) => [
     object.metadata.name,
     count(object) + Object.keys(object.binaryData ?? {}).length,
@@ -46,7 +61,13 @@ export const configMap: KindRules = {
 const NEEDS: Record<string, string[]> = {
   "kubernetes.io/tls": ["tls.crt", "tls.key"],
   "kubernetes.io/dockerconfigjson": [".dockerconfigjson"],
+  "kubernetes.io/dockercfg": [".dockercfg"],
   "kubernetes.io/ssh-auth": ["ssh-privatekey"],
+};
+/** Keys whose values must be JSON. */
+const DOCKER_CONFIGS: Record<string, string> = {
+  "kubernetes.io/dockerconfigjson": ".dockerconfigjson",
+  "kubernetes.io/dockercfg": ".dockercfg",
 };
 
 export const secret: KindRules = {
@@ -62,8 +83,23 @@ export const secret: KindRules = {
   },
   validate(object) {
     const errors = validateData(object.data, "data");
-    for (const key of NEEDS[object.type] ?? []) {
-      if (object.data?.[key] === undefined) errors.push(required(`data[${key}]`));
+    const data: Record<string, string> = object.data ?? {};
+    for (const key of NEEDS[object.type] ?? []) if (data[key] === undefined) errors.push(required(`data[${key}]`));
+    if (object.type === "kubernetes.io/basic-auth" && data.username === undefined && data.password === undefined) {
+      errors.push(required("data[username]"), required("data[password]"));
+    }
+    const account = "kubernetes.io/service-account.name";
+    if (object.type === "kubernetes.io/service-account-token" && !object.metadata.annotations?.[account]) {
+      errors.push(required(`metadata.annotations[${account}]`));
+    }
+    const config = DOCKER_CONFIGS[object.type];
+    if (config && data[config] !== undefined) {
+      const text = Buffer.from(data[config], "base64").toString();
+      try {
+        JSON.parse(text);
+      } catch (error) {
+        errors.push(invalidValue(`data[${config}]`, "<secret contents redacted>", jsonProblem(error, text)));
+      }
     }
     return errors;
   },
@@ -72,12 +108,12 @@ export const secret: KindRules = {
     if (object.type !== old.type) errors.push(invalidValue("type", object.type, IMMUTABLE));
     return errors;
   },
-  columns: [NAME_COLUMN, text("Type"), integer("Data"), AGE_COLUMN],
+  columns: [NAME_COLUMN, text("Type"), text("Data"), AGE_COLUMN],
   row: (object, now) => [object.metadata.name, object.type, count(object), age(object, now)],
 };
 
 export const serviceAccount: KindRules = {
   returnsDeleted: true,
-  columns: [NAME_COLUMN, integer("Secrets"), AGE_COLUMN],
+  columns: [NAME_COLUMN, text("Secrets"), AGE_COLUMN],
   row: (object, now) => [object.metadata.name, (object.secrets ?? []).length, age(object, now)],
 };

@@ -39,7 +39,7 @@ export const customResourceDefinition: KindRules = {
     }
     versions.forEach((v, i) => {
       if (v.schema?.openAPIV3Schema === undefined) {
-        errors.push(required(`spec.versions[${i}].schema.openAPIV3Schema`, "schemas are required"));
+        errors.push(required(`spec.versions[${i}].schema.openAPIV3Schema`));
       }
     });
     return errors;

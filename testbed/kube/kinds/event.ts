@@ -1,6 +1,7 @@
 /** Events: stored as core/v1, served as events.k8s.io/v1 too. */
+import { invalidValue } from "../errors.js";
 import { since } from "./print.js";
-import { integer, type KindRules, NAME_COLUMN, text } from "./rules.js";
+import { type KindRules, NAME_COLUMN, text } from "./rules.js";
 
 export const event: KindRules = {
   createOnUpdate: true,
@@ -17,6 +18,12 @@ export const event: KindRules = {
     "source",
     "type",
   ],
+  validate(object) {
+    const place = object.involvedObject?.namespace ?? "";
+    const home = place === "" ? "default" : place;
+    if (object.metadata.namespace === home || object.metadata.namespace === place) return [];
+    return [invalidValue("involvedObject.namespace", place, "does not match event.namespace")];
+  },
   fieldValue(object, field) {
     if (field === "source") return object.source?.component || object.reportingComponent || "";
     if (field.startsWith("involvedObject.")) return object.involvedObject?.[field.slice(15)] ?? "";
@@ -31,7 +38,7 @@ export const event: KindRules = {
     text("Source", 1),
     text("Message"),
     text("First Seen", 1),
-    integer("Count", 1),
+    text("Count", 1),
     { ...NAME_COLUMN, priority: 1 },
   ],
   row(object, now) {

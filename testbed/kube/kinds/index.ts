@@ -17,6 +17,7 @@ import { deployment, replicaSet, replicationController } from "./deployment.js";
 import { event, eventFromGroup, eventToGroup } from "./event.js";
 import { cronJob, job } from "./job.js";
 import { endpointSlice, endpoints, ingress, ingressClass, networkPolicy } from "./network.js";
+import { PLAIN } from "./plain.js";
 import { pod } from "./pod.js";
 import { binding, clusterRole, role } from "./rbac.js";
 import type { KindRules } from "./rules.js";
@@ -61,30 +62,6 @@ const RULES: Record<string, KindRules> = {
   "rolebindings.rbac.authorization.k8s.io": binding,
   "clusterrolebindings.rbac.authorization.k8s.io": binding,
   "customresourcedefinitions.apiextensions.k8s.io": customResourceDefinition,
-};
-
-/** Kinds that need nothing but a word or two. */
-const WEBHOOKS: KindRules = { generation: "spec", conditionalUpdate: true };
-const COUNTED: KindRules = { generation: "spec" };
-const CSI: KindRules = { conditionalUpdate: true, returnsDeleted: true };
-const PLAIN: Record<string, KindRules> = {
-  podtemplates: { ...COUNTED, returnsDeleted: true },
-  componentstatuses: { warning: "v1 ComponentStatus is deprecated in v1.19+" },
-  "flowschemas.flowcontrol.apiserver.k8s.io": COUNTED,
-  "prioritylevelconfigurations.flowcontrol.apiserver.k8s.io": COUNTED,
-  "mutatingwebhookconfigurations.admissionregistration.k8s.io": WEBHOOKS,
-  "validatingwebhookconfigurations.admissionregistration.k8s.io": WEBHOOKS,
-  "validatingadmissionpolicies.admissionregistration.k8s.io": WEBHOOKS,
-  "validatingadmissionpolicybindings.admissionregistration.k8s.io": WEBHOOKS,
-  "csidrivers.storage.k8s.io": CSI,
-  "csinodes.storage.k8s.io": CSI,
-  "volumeattachments.storage.k8s.io": CSI,
-  "csistoragecapacities.storage.k8s.io": { conditionalUpdate: true },
-  "volumeattributesclasses.storage.k8s.io": { returnsDeleted: true },
-  "resourceclaims.resource.k8s.io": { returnsDeleted: true },
-  "resourceclaimtemplates.resource.k8s.io": { returnsDeleted: true },
-  "resourceslices.resource.k8s.io": { ...COUNTED, returnsDeleted: true },
-  "deviceclasses.resource.k8s.io": { ...COUNTED, returnsDeleted: true },
 };
 
 export function rulesOf(key: string): KindRules {

@@ -1,10 +1,12 @@
 /** Jobs and CronJobs. */
 import { type FieldError, invalidValue, notSupported, required } from "../errors.js";
 import { equal } from "../json.js";
+import { internalTemplate } from "./internal-form.js";
 import { validatePodTemplate } from "./podspec.js";
 import { age, containerCells, humanDuration, selectorText, since } from "./print.js";
 import { AGE_COLUMN, integer, type KindRules, NAME_COLUMN, text } from "./rules.js";
-import { IMMUTABLE, nonNegative, oneOf } from "./validation.js";
+import { isTimeZone, scheduleProblem } from "./schedule.js";
+import { IMMUTABLE, nonNegative, oneOf, selectorMatches } from "./validation.js";
 import { templateWarnings } from "./warnings.js";
 import { defaultTemplate } from "./workload.js";
 
@@ -17,9 +19,7 @@ function defaultJobSpec(spec: any): void {
   spec.backoffLimit ??= spec.backoffLimitPerIndex === undefined ? 6 : 2147483647;
   spec.completionMode ??= "NonIndexed";
   spec.suspend ??= false;
-  spec.manualSelector ??= undefined;
   spec.podReplacementPolicy ??= spec.podFailurePolicy ? "Failed" : "TerminatingOrFailed";
-  if (spec.manualSelector === undefined) delete spec.manualSelector;
   defaultTemplate(spec.template);
 }
 
@@ -30,6 +30,9 @@ function validateJobSpec(spec: any, field: string): FieldError[] {
     ...nonNegative(spec.activeDeadlineSeconds, `${field}.activeDeadlineSeconds`),
     ...nonNegative(spec.backoffLimit, `${field}.backoffLimit`),
     ...nonNegative(spec.ttlSecondsAfterFinished, `${field}.ttlSecondsAfterFinished`),
+    ...(spec.completionMode === undefined
+      ? []
+      : oneOf(spec.completionMode, ["NonIndexed", "Indexed"], `${field}.completionMode`)),
     ...validatePodTemplate(spec.template ?? {}, `${field}.template`).filter(
       (e) => e.field !== `${field}.template.spec.restartPolicy`,
     ),
@@ -43,12 +46,34 @@ function validateJobSpec(spec: any, field: string): FieldError[] {
   return errors;
 }
 
+/** A Job's selector is the server's, unless the writer takes that on with `manualSelector`. */
+function validateJobSelector(spec: any): FieldError[] {
+  const errors: FieldError[] = [];
+  const given = Object.keys(spec.selector?.matchLabels ?? {});
+  if (!spec.manualSelector && (given.length !== 1 || (spec.selector?.matchExpressions ?? []).length > 0)) {
+    errors.push(invalidValue("spec.selector", spec.selector, "`selector` not auto-generated"));
+  }
+  const labels = spec.template?.metadata?.labels;
+  if (spec.selector && !selectorMatches(spec.selector, labels)) {
+    errors.push(
+      invalidValue("spec.template.metadata.labels", sortedKeys(labels), "`selector` does not match template `labels`"),
+    );
+  }
+  return errors;
+}
+
+const sortedKeys = (labels: Record<string, string> | undefined) =>
+  Object.fromEntries(Object.entries(labels ?? {}).sort(([a], [b]) => (a < b ? -1 : 1)));
+
 export const job: KindRules = {
   generation: "spec",
   warnings: templateWarnings,
   fields: ["status.successful"],
   fieldValue: (object) => String(object.status?.succeeded ?? 0),
-  defaults: ({ spec }) => defaultJobSpec(spec),
+  defaults({ spec }) {
+    defaultJobSpec(spec);
+    spec.manualSelector ??= false;
+  },
   prepareCreate(object) {
     const { spec, metadata } = object;
     if (spec.manualSelector) return;
@@ -61,10 +86,13 @@ export const job: KindRules = {
       "controller-uid": uid,
       "job-name": metadata.name,
     };
-    spec.selector = { matchLabels: { "batch.kubernetes.io/controller-uid": uid } };
+    spec.selector = {
+      ...spec.selector,
+      matchLabels: { ...spec.selector?.matchLabels, "batch.kubernetes.io/controller-uid": uid },
+    };
     metadata.labels ??= { ...spec.template.metadata.labels };
   },
-  validate: ({ spec }) => validateJobSpec(spec, "spec"),
+  validate: ({ spec }) => [...validateJobSelector(spec), ...validateJobSpec(spec, "spec")],
   validateUpdate(object, old) {
     const errors: FieldError[] = [];
     for (const key of [
@@ -76,8 +104,9 @@ export const job: KindRules = {
       "backoffLimitPerIndex",
     ]) {
       if (key === "template" && old.spec.suspend) continue;
-      if (!equal(object.spec[key], old.spec[key]))
-        errors.push(invalidValue(`spec.${key}`, object.spec[key], IMMUTABLE));
+      if (equal(object.spec[key], old.spec[key])) continue;
+      const value = key === "template" ? internalTemplate(object.spec.template) : object.spec[key];
+      errors.push(invalidValue(`spec.${key}`, value, IMMUTABLE));
     }
     return errors;
   },
@@ -140,14 +169,13 @@ export const cronJob: KindRules = {
   validate({ spec, metadata }) {
     const errors: FieldError[] = [];
     if (!spec.schedule) errors.push(required("spec.schedule"));
-    else if (!/^(@\w+|@every \S+|(\S+\s+){4}\S+)$/.test(spec.schedule)) {
-      errors.push(
-        invalidValue(
-          "spec.schedule",
-          spec.schedule,
-          `expected exactly 5 fields, found ${spec.schedule.split(/\s+/).length}: [${spec.schedule}]`,
-        ),
-      );
+    else {
+      const problem = scheduleProblem(spec.schedule);
+      if (problem) errors.push(invalidValue("spec.schedule", spec.schedule, problem));
+    }
+    errors.push(...nonNegative(spec.startingDeadlineSeconds, "spec.startingDeadlineSeconds"));
+    if (spec.timeZone !== undefined && !isTimeZone(spec.timeZone)) {
+      errors.push(invalidValue("spec.timeZone", spec.timeZone, `unknown time zone ${spec.timeZone}`));
     }
     errors.push(
       ...oneOf(spec.concurrencyPolicy, ["Allow", "Forbid", "Replace"], "spec.concurrencyPolicy"),
@@ -163,7 +191,7 @@ export const cronJob: KindRules = {
     NAME_COLUMN,
     text("Schedule"),
     text("Timezone"),
-    text("Suspend"),
+    { name: "Suspend", type: "boolean" },
     integer("Active"),
     text("Last Schedule"),
     AGE_COLUMN,

@@ -119,10 +119,11 @@ export function defaultRequests(spec: any): void {
   }
 }
 
-/** What a server refuses in a pod spec. */
-export function validatePodSpec(spec: any, field: string): FieldError[] {
+/** What a server refuses in a pod spec. `claims`: volumes that come from elsewhere (claim templates). */
+export function validatePodSpec(spec: any, field: string, claims: string[] = []): FieldError[] {
   const errors: FieldError[] = [];
   const volumes = validateVolumes(spec.volumes ?? [], `${field}.volumes`, errors);
+  for (const claim of claims) volumes.add(claim);
   const containers: any[] = spec.containers ?? [];
   if (containers.length === 0) errors.push(required(`${field}.containers`));
   const names = new Set<string>();
@@ -318,7 +319,7 @@ function validateEnv(env: any[], field: string, errors: FieldError[]): void {
       if (!from[s].name) errors.push(required(`${here}.valueFrom.${s}.name`));
       if (!from[s].key) errors.push(required(`${here}.valueFrom.${s}.key`));
     }
-    if (from.fieldRef && !from.fieldRef.fieldPath) errors.push(required(`${here}.valueFrom.fieldRef.fieldPath`));
+    if (from.fieldRef) errors.push(...validateFieldRef(from.fieldRef, `${here}.valueFrom.fieldRef`));
     if (variable.value) {
       if (sources.length > 0)
         errors.push(invalidValue(`${here}.valueFrom`, "", "may not be specified when `value` is not empty"));
@@ -334,6 +335,40 @@ function validateEnv(env: any[], field: string, errors: FieldError[]): void {
       errors.push(invalidValue(`${here}.valueFrom`, "", "may not have more than one field specified at a time"));
     }
   });
+}
+
+/** Paths that an environment variable may take its value from; all others convert, but are not offered there. */
+const ENV_FIELDS = [
+  "metadata.name",
+  "metadata.namespace",
+  "metadata.uid",
+  "spec.nodeName",
+  "spec.serviceAccountName",
+  "status.hostIP",
+  "status.hostIPs",
+  "status.podIP",
+  "status.podIPs",
+];
+const POD_FIELDS = [
+  ...ENV_FIELDS,
+  "metadata.annotations",
+  "metadata.labels",
+  "spec.hostNetwork",
+  "spec.restartPolicy",
+  "spec.schedulerName",
+  "status.nominatedNodeName",
+  "status.phase",
+];
+
+function validateFieldRef({ fieldPath, apiVersion }: any, field: string): FieldError[] {
+  if (!apiVersion) return [required(`${field}.apiVersion`)];
+  if (!fieldPath) return [required(`${field}.fieldPath`)];
+  if (/^metadata\.(annotations|labels)\['[^']+'\]$/.test(fieldPath)) return [];
+  if (!POD_FIELDS.includes(fieldPath)) {
+    const why = `error converting fieldPath: field label not supported: ${fieldPath}`;
+    return [invalidValue(`${field}.fieldPath`, fieldPath, why)];
+  }
+  return ENV_FIELDS.includes(fieldPath) ? [] : [notSupported(`${field}.fieldPath`, fieldPath, ENV_FIELDS)];
 }
 
 const CONTAINER_RESOURCES = new Set(["cpu", "memory", "ephemeral-storage"]);
@@ -390,16 +425,21 @@ function validateLifecycle(container: any, field: string, errors: FieldError[]):
 function validateHandler(handler: any, field: string, errors: FieldError[]): void {
   const kinds = ["exec", "httpGet", "tcpSocket", "grpc", "sleep"].filter((k) => handler[k] !== undefined);
   if (kinds.length === 0) errors.push(required(field, "must specify a handler type"));
-  for (const extra of kinds.slice(1))
-    errors.push(forbiddenField(`${field}.${extra}`, "may not specify more than 1 handler type"));
+  const surplus = (kind: string) => {
+    if (kinds.indexOf(kind) > 0)
+      errors.push(forbiddenField(`${field}.${kind}`, "may not specify more than 1 handler type"));
+    return kinds.indexOf(kind) > 0;
+  };
   if (handler.exec && (handler.exec.command ?? []).length === 0) errors.push(required(`${field}.exec.command`));
-  if (handler.httpGet) {
+  if (handler.httpGet && !surplus("httpGet")) {
     if (!handler.httpGet.path) errors.push(required(`${field}.httpGet.path`));
     errors.push(...portNumberOrName(handler.httpGet.port, `${field}.httpGet.port`));
     errors.push(...oneOf(handler.httpGet.scheme, ["HTTP", "HTTPS"], `${field}.httpGet.scheme`));
   }
-  if (handler.tcpSocket) errors.push(...portNumberOrName(handler.tcpSocket.port, `${field}.tcpSocket.port`));
-  if (handler.grpc) errors.push(...portNumber(handler.grpc.port, `${field}.grpc.port`));
+  if (handler.tcpSocket && !surplus("tcpSocket"))
+    errors.push(...portNumberOrName(handler.tcpSocket.port, `${field}.tcpSocket.port`));
+  if (handler.grpc && !surplus("grpc")) errors.push(...portNumber(handler.grpc.port, `${field}.grpc.port`));
+  if (handler.sleep) surplus("sleep");
 }
 
 function validateAffinity(affinity: any, field: string, errors: FieldError[]): void {
@@ -447,12 +487,12 @@ function validateTolerations(tolerations: any[], field: string, errors: FieldErr
 }
 
 /** Metadata and spec of a template. */
-export function validatePodTemplate(template: any, field: string): FieldError[] {
+export function validatePodTemplate(template: any, field: string, claims: string[] = []): FieldError[] {
   return [
     ...validateLabels(template.metadata?.labels, `${field}.labels`),
     ...Object.keys(template.metadata?.annotations ?? {}).flatMap((key) =>
       qualifiedNameProblems(key.toLowerCase()).map((p) => invalidValue(`${field}.annotations`, key, p)),
     ),
-    ...validatePodSpec(template.spec ?? {}, `${field}.spec`),
+    ...validatePodSpec(template.spec ?? {}, `${field}.spec`, claims),
   ];
 }

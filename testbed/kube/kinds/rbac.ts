@@ -1,6 +1,7 @@
 /** Roles, bindings. */
 import { type FieldError, invalidValue, notSupported, required } from "../errors.js";
 import { equal } from "../json.js";
+import { internalForm } from "./internal-form.js";
 import { age } from "./print.js";
 import { AGE_COLUMN, type KindRules, NAME_COLUMN, text } from "./rules.js";
 
@@ -62,12 +63,15 @@ export const binding: KindRules = {
       if (!["ServiceAccount", "User", "Group"].includes(subject.kind)) {
         errors.push(notSupported(`${here}.kind`, subject.kind, ["ServiceAccount", "User", "Group"]));
       }
-      if (subject.kind === "ServiceAccount" && !subject.namespace) errors.push(required(`${here}.namespace`));
+      if (subject.kind === "ServiceAccount" && !subject.namespace && object.kind === "ClusterRoleBinding")
+        errors.push(required(`${here}.namespace`));
     });
     return errors;
   },
   validateUpdate: (object, old) =>
-    equal(object.roleRef, old.roleRef) ? [] : [invalidValue("roleRef", object.roleRef, "cannot change roleRef")],
+    equal(object.roleRef, old.roleRef)
+      ? []
+      : [invalidValue("roleRef", internalForm(object.roleRef, "roleRef"), "cannot change roleRef")],
   columns: [NAME_COLUMN, text("Role"), AGE_COLUMN, text("Users", 1), text("Groups", 1), text("ServiceAccounts", 1)],
   row(object, now) {
     const of = (kind: string, show: (s: any) => string) =>

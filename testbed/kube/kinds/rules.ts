@@ -36,6 +36,8 @@ export interface KindRules {
   prepareCreate?(object: KubeObject, context: KindContext): void;
   prepareUpdate?(object: KubeObject, old: KubeObject, context: KindContext): void;
   validate?(object: KubeObject, context: KindContext): FieldError[];
+  /** Checks what a write through the status door sets. */
+  validateStatus?(object: KubeObject): FieldError[];
   validateUpdate?(object: KubeObject, old: KubeObject): FieldError[];
   /** Hands out what only the server can: addresses, ports. `old` is undefined on a create. */
   allocate?(object: KubeObject, old: KubeObject | undefined, context: KindContext): FieldError[] | undefined;

@@ -1,7 +1,9 @@
 /** Services: addresses and node ports are handed out here. */
+import { isIP } from "node:net";
 import { duplicate, type FieldError, forbiddenField, invalidValue, notSupported, required } from "../errors.js";
 import { equal } from "../json.js";
 import type { KubeObject } from "../objects.js";
+import { internalForm } from "./internal-form.js";
 import { age, labelText } from "./print.js";
 import { AGE_COLUMN, type KindContext, type KindRules, NAME_COLUMN, text } from "./rules.js";
 import {
@@ -93,6 +95,7 @@ export const service: KindRules = {
   },
   allocate: allocateAddresses,
   validate: validateService,
+  validateStatus: validateServiceStatus,
   validateUpdate(object, old) {
     const was = old.spec;
     if (was.type === "ExternalName" || object.spec.type === "ExternalName") return [];
@@ -137,7 +140,9 @@ function allocateAddresses(
 ): FieldError[] | undefined {
   const spec = object.spec;
   if (spec.type === "ExternalName") return undefined;
-  const errors: FieldError[] = [];
+  const unaddressable = validateAddresses(spec).filter((e) => e.field.startsWith("spec.clusterIPs"));
+  const errors: FieldError[] = [...unaddressable, ...singleStack(spec)];
+  if (errors.length > 0) return errors;
   const others = context
     .list("services")
     .filter((s) => s.metadata.name !== object.metadata.name || s.metadata.namespace !== object.metadata.namespace);
@@ -160,7 +165,7 @@ function allocateAddresses(
       invalidValue(
         "spec.clusterIPs",
         [spec.clusterIP],
-        `failed to allocate IP ${spec.clusterIP}: the provided IP (${spec.clusterIP}) is not in the valid range. The range of valid IPs is ${NETWORK}.0.0/16`,
+        `failed to allocate IP ${spec.clusterIP}: the provided network does not match the current range`,
       ),
     );
   }
@@ -225,7 +230,21 @@ function validateService(object: KubeObject): FieldError[] {
       errors.push(forbiddenField(`${here}.nodePort`, `may not be used when \`type\` is '${spec.type}'`));
     }
   });
+  errors.push(...validateAddresses(spec));
   errors.push(...validateLabels(spec.selector, "spec.selector"));
+  const stickiness = spec.sessionAffinityConfig?.clientIP?.timeoutSeconds;
+  if (spec.sessionAffinity === "ClientIP" && !(stickiness > 0 && stickiness <= MAX_STICKINESS)) {
+    errors.push(
+      invalidValue(
+        "spec.sessionAffinityConfig.clientIP.timeoutSeconds",
+        stickiness,
+        `must be greater than 0 and less than ${MAX_STICKINESS}`,
+      ),
+    );
+  }
+  if (spec.internalTrafficPolicy !== undefined) {
+    errors.push(...oneOf(spec.internalTrafficPolicy, ["Cluster", "Local"], "spec.internalTrafficPolicy"));
+  }
   if (!["ClientIP", "None"].includes(spec.sessionAffinity)) {
     errors.push(notSupported("spec.sessionAffinity", spec.sessionAffinity, ["ClientIP", "None"]));
   }
@@ -233,10 +252,42 @@ function validateService(object: KubeObject): FieldError[] {
   const seen = new Set<string>();
   ports.forEach((port, i) => {
     const id = `${port.protocol}/${port.port}`;
-    if (seen.has(id)) errors.push(duplicate(`spec.ports[${i}]`, { protocol: port.protocol, port: port.port }));
+    if (seen.has(id))
+      errors.push(
+        duplicate(`spec.ports[${i}]`, internalForm({ protocol: port.protocol, port: port.port }, "servicePort")),
+      );
     seen.add(id);
   });
   return errors;
+}
+
+/** Longest session affinity, in seconds: a day. */
+const MAX_STICKINESS = 86400;
+const IP_TEXT = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)";
+
+function validateAddresses(spec: any): FieldError[] {
+  const errors: FieldError[] = [];
+  const given: string[] = spec.clusterIPs ?? (spec.clusterIP ? [spec.clusterIP] : []);
+  given.forEach((ip, i) => {
+    if (ip !== "" && ip !== "None" && isIP(ip) === 0) errors.push(invalidValue(`spec.clusterIPs[${i}]`, ip, IP_TEXT));
+  });
+  (spec.externalIPs ?? []).forEach((ip: string, i: number) => {
+    if (isIP(ip) === 0) errors.push(invalidValue(`spec.externalIPs[${i}]`, ip, IP_TEXT));
+  });
+  return errors;
+}
+
+/** A cluster of one address family cannot give what needs two. */
+function singleStack(spec: any): FieldError[] {
+  if (spec.ipFamilyPolicy !== "RequireDualStack") return [];
+  const why = "this cluster is not configured for dual-stack services";
+  return [invalidValue("spec.ipFamilyPolicy", spec.ipFamilyPolicy, why)];
+}
+
+/** Only a load balancer has an address from outside. */
+function validateServiceStatus({ spec, status }: KubeObject): FieldError[] {
+  if (spec.type === "LoadBalancer" || (status?.loadBalancer?.ingress ?? []).length === 0) return [];
+  return [forbiddenField("status.loadBalancer.ingress", "may only be used when `spec.type` is 'LoadBalancer'")];
 }
 
 function externalAddress({ spec, status }: KubeObject): string {

@@ -1,6 +1,7 @@
 /** StatefulSets. */
 import { type FieldError, forbiddenField, invalidValue } from "../errors.js";
 import { equal } from "../json.js";
+import { internalForm } from "./internal-form.js";
 import { age, containerCells } from "./print.js";
 import { AGE_COLUMN, type KindRules, NAME_COLUMN, text } from "./rules.js";
 import { defaultClaim } from "./storage.js";
@@ -47,7 +48,13 @@ export const statefulSet: KindRules = {
         : [invalidValue("spec.podManagementPolicy", spec.podManagementPolicy, "must be 'OrderedReady' or 'Parallel'")]),
       ...(["OnDelete", "RollingUpdate"].includes(spec.updateStrategy.type)
         ? []
-        : [invalidValue("spec.updateStrategy", spec.updateStrategy, "must be 'RollingUpdate' or 'OnDelete'")]),
+        : [
+            invalidValue(
+              "spec.updateStrategy",
+              internalForm(spec.updateStrategy, "statefulSetUpdateStrategy"),
+              "must be 'RollingUpdate' or 'OnDelete'",
+            ),
+          ]),
     ];
     const rolling = spec.updateStrategy.rollingUpdate;
     errors.push(...nonNegative(rolling?.partition, "spec.updateStrategy.rollingUpdate.partition"));
@@ -55,7 +62,11 @@ export const statefulSet: KindRules = {
     errors.push(
       ...nonNegative(spec.replicas, "spec.replicas"),
       ...nonNegative(spec.minReadySeconds, "spec.minReadySeconds"),
-      ...validateSelectedTemplate(spec, "statefulset"),
+      ...validateSelectedTemplate(
+        spec,
+        "statefulset",
+        (spec.volumeClaimTemplates ?? []).map((claim: any) => claim.metadata?.name),
+      ),
       ...alwaysRestarts(spec.template, "StatefulSet"),
     );
     return errors;

@@ -1,10 +1,10 @@
 /** PersistentVolumeClaims, PersistentVolumes, StorageClasses. */
-import { type FieldError, forbiddenField, invalidValue, required } from "../errors.js";
+import { type FieldError, forbiddenField, invalidValue, notSupported, required } from "../errors.js";
 import { equal } from "../json.js";
 import { compareQuantities } from "../quantity.js";
 import { age } from "./print.js";
 import { AGE_COLUMN, type KindRules, NAME_COLUMN, text } from "./rules.js";
-import { oneOf } from "./validation.js";
+import { oneOf, subdomainProblems } from "./validation.js";
 
 const SHORT: Record<string, string> = {
   ReadWriteOnce: "RWO",
@@ -40,6 +40,10 @@ export const persistentVolumeClaim: KindRules = {
     else if (compareQuantities(size, 0) <= 0) {
       errors.push(invalidValue("spec.resources[storage]", size, "must be greater than zero"));
     }
+    errors.push(
+      ...validateClassName(spec.storageClassName),
+      ...oneOf(spec.volumeMode, VOLUME_MODES, "spec.volumeMode"),
+    );
     return errors;
   },
   validateUpdate(object, old) {
@@ -95,6 +99,37 @@ export const persistentVolumeClaim: KindRules = {
   },
 };
 
+const RECLAIM_POLICIES = ["Delete", "Recycle", "Retain"];
+const VOLUME_MODES = ["Block", "Filesystem"];
+/** Of a volume's spec, what is no source. The rest is: exactly one. */
+const NO_SOURCE = new Set([
+  "accessModes",
+  "capacity",
+  "claimRef",
+  "mountOptions",
+  "nodeAffinity",
+  "persistentVolumeReclaimPolicy",
+  "storageClassName",
+  "volumeAttributesClassName",
+  "volumeMode",
+]);
+/** The order in which a server looks at sources: the second one found is too many. */
+const SOURCE_ORDER = ["hostPath", "gcePersistentDisk", "awsElasticBlockStore", "glusterfs", "flocker", "nfs", "rbd"];
+
+function validateVolumeSource(spec: any): FieldError[] {
+  const sources = Object.keys(spec).filter((key) => !NO_SOURCE.has(key) && spec[key] !== undefined);
+  if (sources.length === 0) return [required("spec", "must specify a volume type")];
+  const place = (key: string) => (SOURCE_ORDER.includes(key) ? SOURCE_ORDER.indexOf(key) : SOURCE_ORDER.length);
+  return sources
+    .sort((a, b) => place(a) - place(b))
+    .slice(1)
+    .map((key) => forbiddenField(`spec.${key}`, "may not specify more than 1 volume type"));
+}
+
+function validateClassName(name: string | undefined): FieldError[] {
+  return name ? subdomainProblems(name).map((p) => invalidValue("spec.storageClassName", name, p)) : [];
+}
+
 export const persistentVolume: KindRules = {
   returnsDeleted: true,
   defaults({ spec, status }) {
@@ -112,7 +147,19 @@ export const persistentVolume: KindRules = {
     if ((spec.accessModes ?? []).length === 0) errors.push(required("spec.accessModes"));
     for (const mode of spec.accessModes ?? [])
       errors.push(...oneOf(mode, Object.keys(SHORT).sort(), "spec.accessModes"));
-    if (spec.capacity?.storage === undefined) errors.push(required("spec.capacity"));
+    if (spec.capacity === undefined) errors.push(required("spec.capacity"));
+    if (spec.capacity?.storage === undefined || Object.keys(spec.capacity).length > 1)
+      errors.push(notSupported("spec.capacity", spec.capacity, ["storage"]));
+    for (const [name, size] of Object.entries((spec.capacity ?? {}) as Record<string, string>)) {
+      if (compareQuantities(size, 0) <= 0)
+        errors.push(invalidValue(`spec.capacity[${name}]`, size, "must be greater than zero"));
+    }
+    errors.push(
+      ...oneOf(spec.persistentVolumeReclaimPolicy, RECLAIM_POLICIES, "spec.persistentVolumeReclaimPolicy"),
+      ...validateVolumeSource(spec),
+      ...validateClassName(spec.storageClassName),
+      ...oneOf(spec.volumeMode, VOLUME_MODES, "spec.volumeMode"),
+    );
     return errors;
   },
   columns: [

@@ -133,6 +133,7 @@ export function selectorMatches(selector: any, labels: Record<string, string> | 
   return selectorOf(selector)(labels ?? {});
 }
 
+const STANDARD_FINALIZERS = new Set(["kubernetes", "orphan", "foregroundDeletion"]);
 const MAX_ANNOTATIONS = 256 * 1024;
 
 /** What holds for the metadata of every kind. */
@@ -167,6 +168,27 @@ export function validateMetadata(metadata: any, rule: NameRule, namespaced: bool
   } else if (metadata.namespace) {
     errors.push(forbiddenField("metadata.namespace", "not allowed on this type"));
   }
+  errors.push(...validateAnyMetadata(metadata));
+  (metadata.finalizers ?? []).forEach((finalizer: string, i: number) => {
+    for (const problem of qualifiedNameProblems(finalizer)) {
+      errors.push(invalidValue("metadata.finalizers", finalizer, problem));
+    }
+    if (!finalizer.includes("/") && !STANDARD_FINALIZERS.has(finalizer)) {
+      errors.push(
+        invalidValue(
+          `metadata.finalizers[${i}]`,
+          finalizer,
+          "name is neither a standard finalizer name nor is it fully qualified",
+        ),
+      );
+    }
+  });
+  return errors;
+}
+
+/** Labels, annotations and owners, which are checked whatever the kind. */
+export function validateAnyMetadata(metadata: any): FieldError[] {
+  const errors: FieldError[] = [];
   errors.push(...validateLabels(metadata.labels, "metadata.labels"));
   let size = 0;
   for (const [key, value] of Object.entries((metadata.annotations ?? {}) as Record<string, string>)) {
@@ -176,19 +198,14 @@ export function validateMetadata(metadata: any, rule: NameRule, namespaced: bool
     size += Buffer.byteLength(key) + Buffer.byteLength(value);
   }
   if (size > MAX_ANNOTATIONS) errors.push(tooLong("metadata.annotations", MAX_ANNOTATIONS));
-  (metadata.ownerReferences ?? []).forEach((owner: any, i: number) => {
-    const here = `metadata.ownerReferences[${i}]`;
+  (metadata.ownerReferences ?? []).forEach((owner: any) => {
+    const here = "metadata.ownerReferences";
     if (!owner.apiVersion)
       errors.push(invalidValue(`${here}.apiVersion`, owner.apiVersion ?? "", "version must not be empty"));
     if (!owner.kind) errors.push(invalidValue(`${here}.kind`, owner.kind ?? "", "must not be empty"));
     if (!owner.name) errors.push(invalidValue(`${here}.name`, owner.name ?? "", "must not be empty"));
     if (!owner.uid) errors.push(invalidValue(`${here}.uid`, owner.uid ?? "", "must not be empty"));
   });
-  for (const finalizer of metadata.finalizers ?? []) {
-    for (const problem of qualifiedNameProblems(finalizer)) {
-      errors.push(invalidValue("metadata.finalizers", finalizer, problem));
-    }
-  }
   return errors;
 }
 

@@ -7,8 +7,8 @@ export function defaultTemplate(template: any): void {
   if (template?.spec) defaultPodSpec(template.spec);
 }
 
-/** Selector, and a template whose labels it selects and whose pods always restart. */
-export function validateSelectedTemplate(spec: any, kind: string): FieldError[] {
+/** Selector, and a template whose labels it selects and whose pods may mount the volumes `claims` besides their own. */
+export function validateSelectedTemplate(spec: any, kind: string, claims: string[] = []): FieldError[] {
   const errors: FieldError[] = [];
   if (spec.selector === undefined || spec.selector === null) errors.push(required("spec.selector"));
   else {
@@ -18,7 +18,8 @@ export function validateSelectedTemplate(spec: any, kind: string): FieldError[] 
     }
   }
   const template = spec.template ?? {};
-  if (spec.selector && !isEmptySelector(spec.selector) && !selectorMatches(spec.selector, template.metadata?.labels)) {
+  const unselected = spec.selector === undefined || spec.selector === null;
+  if (unselected || (!isEmptySelector(spec.selector) && !selectorMatches(spec.selector, template.metadata?.labels))) {
     errors.push(
       invalidValue(
         "spec.template.metadata.labels",
@@ -27,7 +28,7 @@ export function validateSelectedTemplate(spec: any, kind: string): FieldError[] 
       ),
     );
   }
-  errors.push(...validatePodTemplate(template, "spec.template"));
+  errors.push(...validatePodTemplate(template, "spec.template", claims));
   return errors;
 }
 

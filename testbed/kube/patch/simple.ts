@@ -57,10 +57,10 @@ function applyOne(doc: any, { op, path, from, value }: Operation): any {
 
 function split(path: string): string[] {
   if (path === "") return [];
-  if (!path.startsWith("/")) throw new PatchError(`path ${path} must start with /`);
+  // As a real server does: what stands before the first slash is not looked at.
   return path
-    .slice(1)
     .split("/")
+    .slice(1)
     .map((part) => part.replace(/~1/g, "/").replace(/~0/g, "~"));
 }
 
@@ -96,14 +96,13 @@ function index(list: any[], part: string, appending: boolean): number {
 function set(doc: any, path: string, value: any, how: "add" | "replace"): any {
   const parts = split(path);
   const last = parts.pop();
-  if (last === undefined) return value;
+  if (last === undefined) throw new PatchError(`${how} operation does not apply: the whole document: ${path}`);
   const holder = parent(doc, parts, path);
   if (Array.isArray(holder)) {
     if (how === "add") holder.splice(index(holder, last, true), 0, value);
     else holder[index(holder, last, false)] = value;
   } else {
-    if (how === "replace" && holder[last] === undefined)
-      throw new PatchError(`replace operation does not apply: doc is missing key: ${path}`);
+    // As a real server does: replacing a key that is not there adds it.
     holder[last] = value;
   }
   return doc;

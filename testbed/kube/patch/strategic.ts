@@ -65,10 +65,30 @@ function mergeMap(original: any, patch: any, type: Type | undefined): any {
       const replace = field?.patchStrategy?.split(",").includes("replace");
       out[key] = replace ? clone(stripDirectives(value)) : mergeMap(isObject(before) ? before : {}, value, field?.type);
     } else if (Array.isArray(value)) {
-      out[key] = mergeList(Array.isArray(before) ? before : [], value, field, patch[ORDER + key]);
+      // A list that is not there yet is taken from the patch as it stands, items with the same key included.
+      out[key] = Array.isArray(before)
+        ? mergeList(before, value, field, patch[ORDER + key])
+        : fresh(value, field?.type);
     } else out[key] = value;
   }
   return out;
+}
+
+/** The items of a list that the object does not have yet, without directives. */
+function fresh(list: any[], type: Type | undefined): any[] {
+  return list
+    .filter((item) => !isObject(item) || (item[PATCH] !== "delete" && Object.keys(item).some((key) => key !== PATCH)))
+    .map((item) => (isObject(item) ? mergeMap({}, stripDirectives(item), type?.element) : clone(item)));
+}
+
+/** As Go prints a map: `map[a:1 b:2]`. */
+function goMap(value: any): string {
+  if (Array.isArray(value)) return `[${value.map(goMap).join(" ")}]`;
+  if (!isObject(value)) return value === null ? "<nil>" : String(value);
+  const parts = Object.keys(value)
+    .sort()
+    .map((key) => `${key}:${goMap(value[key])}`);
+  return `map[${parts.join(" ")}]`;
 }
 
 function stripDirectives(value: any): any {
@@ -103,7 +123,11 @@ function mergeList(
     if (replaces) return patch.filter((item) => item[PATCH] === undefined).map(clone);
     merged = [...original];
     for (const item of patch) {
-      if (item[PATCH] === "delete") {
+      const directive = item[PATCH];
+      if (directive !== undefined && !["delete", "replace", "merge"].includes(directive)) {
+        throw new PatchError(`unknown patch type: ${directive} in map: ${goMap(item)}`);
+      }
+      if (directive === "delete") {
         requireKey(item, key);
         merged = merged.filter((m) => !equal(m[key], item[key]));
         continue;
@@ -125,7 +149,7 @@ function mergeList(
 
 function requireKey(item: any, key: string): unknown {
   if (!isObject(item) || item[key] === undefined) {
-    throw new PatchError(`map: ${JSON.stringify(item)} does not contain declared merge key: ${key}`);
+    throw new PatchError(`map: ${goMap(item)} does not contain declared merge key: ${key}`);
   }
   return item[key];
 }

@@ -1,8 +1,9 @@
 /** PATCH: JSON patch, merge patch, strategic merge patch and server-side apply. */
 import { parse as parseYaml } from "yaml";
 import { badRequest, conflict, invalid, MODIFIED, notFound, required, StatusError } from "../errors.js";
+import { typeProblem } from "../fields/check.js";
 import { ApplyConflicts, managedByApply, unchangedSinceLastApplied } from "../fields/managed.js";
-import { clone, isObject } from "../json.js";
+import { clone, isObject, jsonProblem } from "../json.js";
 import type { KubeObject } from "../objects.js";
 import { jsonPatch, mergePatch, PatchError } from "../patch/simple.js";
 import { strategicPatch } from "../patch/strategic.js";
@@ -10,7 +11,7 @@ import { apiVersionOf } from "../resources.js";
 import { zeroStruct } from "../schema/decode.js";
 import { createObject, decodeForWrite, updateObject, type WriteRequest, workflow } from "../writes.js";
 import { convert } from "./reading.js";
-import { type Call, jsonProblem } from "./router.js";
+import type { Call } from "./router.js";
 import { storageForm, strictBody, writeRequest } from "./writing.js";
 
 const LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration";
@@ -23,7 +24,7 @@ export function patchObject(call: Call): { object: KubeObject; created: boolean 
     case "application/merge-patch+json":
       return { object: plainPatch(call, type), created: false };
     case "application/strategic-merge-patch+json":
-      if (call.target.info.definition) throw unsupported();
+      if (call.target.info.definition) throw unsupported(true);
       return { object: plainPatch(call, type), created: false };
     case "application/apply-patch+yaml":
       return apply(call);
@@ -32,8 +33,14 @@ export function patchObject(call: Call): { object: KubeObject; created: boolean 
   }
 }
 
-function unsupported(): StatusError {
-  return new StatusError(415, "UnsupportedMediaType", "415: Unsupported Media Type", {});
+function unsupported(custom = false): StatusError {
+  return custom
+    ? new StatusError(
+        415,
+        "UnsupportedMediaType",
+        "the body of the request was in an unknown format - accepted media types include: application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml",
+      )
+    : new StatusError(415, "UnsupportedMediaType", "415: Unsupported Media Type", {});
 }
 
 /** How a value that is no patch is refused. */
@@ -75,7 +82,7 @@ function plainPatch(call: Call, type: string): KubeObject {
     else patched = strategicPatch(before, body, info.type);
   } catch (error) {
     if (!(error instanceof PatchError)) throw error;
-    if (!wantsList) throw badRequest(error.message);
+    if (!wantsList) throw new StatusError(500, undefined, error.message);
     throw new StatusError(422, "Invalid", "the server rejected our request due to an error in our request", {});
   }
   const refuse = (why: string) => invalidPatch(patched, why);
@@ -93,7 +100,7 @@ function plainPatch(call: Call, type: string): KubeObject {
   if (version !== undefined && version !== old.metadata.resourceVersion) throw conflict(info, name!, MODIFIED);
   const form = storageForm(call, patched);
   try {
-    return updateObject(server, form.info, old, form.object, request);
+    return updateObject(server, form.info, old, form.object, { ...request, patched: true });
   } catch (error) {
     // What does not decode is the patch's fault here, not the body's.
     if (error instanceof StatusError && error.code === 400 && /cannot be handled as a/.test(error.message)) {
@@ -126,14 +133,13 @@ function apply(call: Call): { object: KubeObject; created: boolean } {
   if (!isObject(config)) throw badRequest("error decoding YAML: expected an object");
   const expected = apiVersionOf(info);
   if (!config.apiVersion || !config.kind) {
-    throw badRequest(`Object 'Kind' is missing in '${JSON.stringify(config)}'`);
+    throw badRequest(`invalid object type: ${config.apiVersion ?? "/"}, Kind=${config.kind ?? ""}`);
   }
   if (config.apiVersion !== expected || config.kind !== info.kind) {
-    throw badRequest(
-      `invalid object type: ${config.apiVersion}, Kind=${config.kind} does not match ${expected}, Kind=${info.kind}`,
-    );
+    const version = String(config.apiVersion);
+    throw badRequest(`invalid object type: ${version.includes("/") ? version : `/${version}`}, Kind=${config.kind}`);
   }
-  if ((config.metadata?.managedFields ?? []).length > 0) {
+  if (config.metadata?.managedFields !== undefined) {
     throw badRequest("metadata.managedFields must be nil");
   }
   if (config.metadata?.name !== undefined && config.metadata.name !== name) {
@@ -148,10 +154,10 @@ function apply(call: Call): { object: KubeObject; created: boolean } {
     metadata: { ...config.metadata, name, ...(namespace ? { namespace } : {}) },
   });
   const old = server.store.get(info.key, namespace, name!);
-  // Unknown fields are told by decoding; what is merged is the configuration as it was sent, without defaults.
-  const findings: string[] = [];
-  decodeForWrite(form.info, form.object, (found) => findings.push(...found));
-  if (findings.length > 0) throw unknownInApply(call, findings);
+  // What is merged is the configuration as it was sent, without defaults; it must be of the schema's types.
+  const problem = typeProblem(config, info.type);
+  if (problem) throw untyped(call, config, problem);
+  decodeForWrite(form.info, form.object, () => undefined);
   const now = server.clock.now();
   const flow = workflow(form.info, request, now);
   if (old === undefined) return { object: createByApply(call, form, request), created: true };
@@ -204,13 +210,12 @@ function createByApply(call: Call, form: { info: any; object: any }, request: Wr
   return createObject(server, form.info, namespace, form.object, { ...request, managed: entries });
 }
 
-function unknownInApply(call: Call, findings: string[]): StatusError {
-  const { info } = call.target;
-  const path = /"(.*)"/.exec(findings[0]!)?.[1] ?? "";
+function untyped(call: Call, config: any, problem: string): StatusError {
+  const { info, name } = call.target;
   return new StatusError(
     500,
     undefined,
-    `failed to create typed patch object (${call.target.namespace ? `${call.target.namespace}/` : "/"}${call.target.name}; ${apiVersionOf(info)}, Kind=${info.kind}): .${path}: field not declared in schema`,
+    `failed to create typed patch object (${config.metadata?.namespace ?? ""}/${name}; ${apiVersionOf(info)}, Kind=${info.kind}): ${problem}`,
   );
 }
 

@@ -1,11 +1,12 @@
 /** Doors of pods and service accounts: binding, eviction, tokens, and those that a simulation has not. */
-import { badRequest, conflict, invalid, notFound, required, StatusError } from "../errors.js";
+import { badRequest, conflict, invalid, invalidValue, notFound, required, StatusError } from "../errors.js";
+import { jsonProblem } from "../json.js";
 import { timestamp } from "../objects.js";
 import { selectorOf } from "../selectors.js";
 import { deleteObject, updateObject } from "../writes.js";
 import type { ApiResponse } from "./http.js";
 import { existing } from "./reading.js";
-import { answer, type Call, jsonProblem } from "./router.js";
+import { answer, type Call } from "./router.js";
 import { managerOf } from "./writing.js";
 
 export function bodyOf(call: Call): any {
@@ -111,12 +112,19 @@ export function evict(call: Call): ApiResponse {
   return answer(call, { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", code: 201 }, 201);
 }
 
+const MIN_TOKEN_SECONDS = 600;
+
 /** A token for a service account; it is valid at this server. */
 export function tokenFor(call: Call): any {
   const { server } = call;
   const account = existing(call);
   const body = bodyOf(call);
   const seconds = body.spec?.expirationSeconds ?? 3600;
+  if (seconds < MIN_TOKEN_SECONDS) {
+    throw invalid("authentication.k8s.io", "TokenRequest", "", [
+      invalidValue("spec.expirationSeconds", seconds, "may not specify a duration less than 10 minutes"),
+    ]);
+  }
   const { namespace, name } = account.metadata;
   const expires = new Date(server.clock.now() + seconds * 1000).toISOString().slice(0, 19);
   const part = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");

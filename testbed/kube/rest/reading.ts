@@ -1,5 +1,6 @@
 /** get, list and watch. */
 import { badRequest, invalid, notFound, StatusError } from "../errors.js";
+import { jsonProblem } from "../json.js";
 import type { KubeObject } from "../objects.js";
 import { apiVersionOf, type ResourceInfo } from "../resources.js";
 import type { ApiResponse } from "./http.js";
@@ -46,6 +47,7 @@ export function list(call: Call): ApiResponse {
   let objects = server.store.list(info.key, namespace).filter(matches);
   let version = String(server.store.revision);
   const exact = query.get("resourceVersion");
+  if (exact && !/^\d+$/.test(exact)) throw badRequest(`invalid resource version: ${unreadableVersion(exact)}`);
   const match = query.get("resourceVersionMatch");
   if (match !== null && (exact === null || exact === "")) {
     throw invalidList(
@@ -54,14 +56,21 @@ export function list(call: Call): ApiResponse {
       "FieldValueForbidden",
     );
   }
-  if (exact && /^\d+$/.test(exact) && Number(exact) > server.store.revision) {
+  if (match === "Exact" && exact === "0") {
+    throw invalidList(
+      "resourceVersionMatch",
+      'Forbidden: resourceVersionMatch "exact" is forbidden for resourceVersion "0"',
+      "FieldValueForbidden",
+    );
+  }
+  if (exact && Number(exact) > server.store.revision) {
     throw new StatusError(504, "Timeout", `Too large resource version: ${exact}, current: ${server.store.revision}`, {
       causes: [{ reason: "ResourceVersionTooLarge", message: "Too large resource version" }],
       retryAfterSeconds: 1,
     });
   }
   const meta: Record<string, unknown> = {};
-  const limit = Number(query.get("limit") ?? 0);
+  const limit = wholeNumber(query, "limit");
   const token = query.get("continue");
   if (token) {
     const start = readToken(token);
@@ -124,8 +133,20 @@ function readToken(token: string): { rv: string; after: string } {
     if (v !== "meta.k8s.io/v1" || typeof start !== "string") throw new Error();
     return { rv: String(rv), after: start };
   } catch {
-    throw badRequest("continue key is not valid: invalid character");
+    throw badRequest(
+      `invalid continue token: continue key is not valid: ${jsonProblem(undefined, Buffer.from(token, "base64url").toString("latin1"))}`,
+    );
   }
+}
+
+const unreadableVersion = (version: string) =>
+  `resourceVersion: Invalid value: "${version}": strconv.ParseUint: parsing "${version}": invalid syntax`;
+
+/** A parameter that must be a whole number; 0 when it is missing. @throws StatusError 400 */
+function wholeNumber(query: URLSearchParams, name: string): number {
+  const text = query.get(name) || "0";
+  if (!/^[-+]?\d+$/.test(text)) throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`);
+  return Number(text);
 }
 
 function invalidList(field: string, message: string, type: "FieldValueForbidden"): StatusError {
@@ -139,16 +160,10 @@ export function watchList(call: Call): ApiResponse {
   const base = matcher(info, query);
   const version = query.get("resourceVersion");
   if (version && !/^\d+$/.test(version)) {
-    throw invalid("meta.k8s.io", "ListOptions", "", [
-      {
-        type: "FieldValueInvalid",
-        field: "resourceVersion",
-        message: `Invalid value: "${version}": strconv.ParseUint: parsing "${version}": invalid syntax`,
-      },
-    ]);
+    throw new StatusError(500, undefined, unreadableVersion(version));
   }
   const include = query.get("includeObject") ?? "Metadata";
-  const timeout = Number(query.get("timeoutSeconds") ?? 0);
+  const timeout = wholeNumber(query, "timeoutSeconds");
   const response = watch(server, info, {
     ...(namespace !== undefined ? { namespace } : {}),
     ...(version !== null ? { resourceVersion: version } : {}),

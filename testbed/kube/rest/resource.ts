@@ -1,6 +1,7 @@
 /** Which handler a verb on a resource or on one of its subresources goes to. */
 import { methodNotAllowed, StatusError } from "../errors.js";
 import { updateObject } from "../writes.js";
+import { bodyObject } from "./bodies.js";
 import type { ApiResponse } from "./http.js";
 import { podLog } from "./logs.js";
 import { bind, bodyOf, evict, refused, tokenFor } from "./pods.js";
@@ -10,18 +11,7 @@ import { getScale, putScale } from "./scale.js";
 import { matcher } from "./selection.js";
 import { scaleTable } from "./table.js";
 import { isUsage, usageOf } from "./usage.js";
-import {
-  bodyObject,
-  create,
-  managerOf,
-  patch,
-  put,
-  remove,
-  removeAll,
-  strictBody,
-  update,
-  writeRequest,
-} from "./writing.js";
+import { create, managerOf, patch, put, remove, removeAll, strictBody, update, writeRequest } from "./writing.js";
 
 export function handleResource(call: Call, verb: string): ApiResponse {
   const { info, name, subresource } = call.target;

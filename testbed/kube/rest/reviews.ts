@@ -1,5 +1,5 @@
 /** Resources that answer at once and are not stored: who am I, may I. */
-import { badRequest } from "../errors.js";
+import { badRequest, invalid, invalidValue } from "../errors.js";
 import { timestamp } from "../objects.js";
 import type { ResourceInfo } from "../resources.js";
 import type { ApiServer } from "../server.js";
@@ -39,7 +39,8 @@ export function review(
       return { ...base, spec: body?.spec ?? {}, status: verdict(server, subject, attributesOf(body?.spec, namespace)) };
     }
     case "selfsubjectrulesreviews.authorization.k8s.io": {
-      const rules = server.access.rules(identity, body?.spec?.namespace ?? "default");
+      if (!body?.spec?.namespace) throw badRequest("no namespace on request");
+      const rules = server.access.rules(identity, body.spec.namespace);
       return {
         ...base,
         spec: {},
@@ -78,7 +79,15 @@ function attributesOf(spec: any, namespace?: string): Attributes {
     return { verb: spec.nonResourceAttributes.verb ?? "", path: spec.nonResourceAttributes.path ?? "" };
   }
   const r = spec?.resourceAttributes;
-  if (r === undefined) throw badRequest("exactly one of nonResourceAttributes or resourceAttributes must be specified");
+  if (r === undefined) {
+    throw invalid("authorization.k8s.io", "", "", [
+      invalidValue(
+        "spec.resourceAttributes",
+        null,
+        "exactly one of nonResourceAttributes or resourceAttributes must be specified",
+      ),
+    ]);
+  }
   const home = r.namespace ?? namespace;
   return {
     verb: r.verb ?? "",

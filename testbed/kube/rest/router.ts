@@ -95,6 +95,7 @@ function route(server: ApiServer, request: TextRequest): ApiResponse {
   const negotiated = negotiate(request.headers.accept);
   switch (first) {
     case "version":
+      if (request.method !== "GET") throw methodNotAllowed();
       return json(versionDocument(server.version));
     case "healthz":
     case "livez":
@@ -106,7 +107,7 @@ function route(server: ApiServer, request: TextRequest): ApiResponse {
           ? json(aggregatedDiscovery(server, true), 200, negotiated.contentType)
           : json(coreVersions());
       }
-      return found(resourceList(server, "", second!));
+      return second === "v1" ? found(resourceList(server, "", second)) : failure(pathNotFound());
     case "apis":
       if (parts.length === 1) {
         return negotiated?.aggregated
@@ -139,6 +140,13 @@ function openApi(server: ApiServer, request: ApiRequest, parts: string[]): ApiRe
 
 function found(document: object | undefined): ApiResponse {
   return document === undefined ? notFoundPage() : json(document);
+}
+
+/** What a server that knows nothing of a version answers: a Status below `/api/`, and for groups that it knows. */
+function unknownVersion(server: ApiServer, group: string): ApiResponse {
+  return group === "" || server.registry.all().some((i) => i.group === group)
+    ? failure(pathNotFound())
+    : notFoundPage();
 }
 
 function notFoundPage(): ApiResponse {
@@ -238,7 +246,8 @@ function resource(
   // A namespace is in itself, for those who may act in it.
   if (plural === "namespaces" && name !== undefined) attributes.namespace = name;
   server.access.require(identity, attributes);
-  if (info === undefined) return server.registry.hasVersion(group, version) ? failure(pathNotFound()) : notFoundPage();
+  if (info === undefined)
+    return server.registry.hasVersion(group, version) ? failure(pathNotFound()) : unknownVersion(server, group);
   if (info.namespaced && namespace === undefined && name !== undefined) return failure(pathNotFound());
   if (!info.namespaced && namespace !== undefined) return failure(pathNotFound());
   const negotiated = negotiate(request.headers.accept);
@@ -265,26 +274,4 @@ function resource(
   };
   if (subresource !== undefined && !info.subresources.has(subresource)) throw pathNotFound();
   return handleResource(call, attributes.verb);
-}
-
-/** Go's words for where a character does not belong, by those of JSON.parse. */
-const MISPLACED: [RegExp, string][] = [
-  [/Expected property name|Expected double-quoted property name/, "looking for beginning of object key string"],
-  [/Expected ',' or '}'/, "after object key:value pair"],
-  [/Expected ',' or '\]'/, "after array element"],
-  [/Expected ':'/, "after object key"],
-  [/Unexpected non-whitespace/, "after top-level value"],
-];
-
-/** What Go's decoder says of broken JSON. */
-export function jsonProblem(error: unknown, text: string): string {
-  const message = error instanceof Error ? error.message : String(error);
-  const position = /at position (\d+)/.exec(message)?.[1];
-  const at = position === undefined ? text.search(/\S/) : Number(position);
-  const character = text[at];
-  if (/Unexpected end|Unterminated/.test(message) || character === undefined || at >= text.trimEnd().length) {
-    return "unexpected end of JSON input";
-  }
-  const where = MISPLACED.find(([pattern]) => pattern.test(message))?.[1] ?? "looking for beginning of value";
-  return `invalid character '${character}' ${where}`;
 }

@@ -40,7 +40,11 @@ function fieldTest(info: ResourceInfo, term: FieldTerm): (object: KubeObject) =>
     };
   }
   if (!info.rules.fields?.includes(term.field)) {
-    throw badRequest(`field label not supported: ${term.field}`);
+    throw badRequest(
+      info.rules.fields || info.definition
+        ? `field label not supported: ${term.field}`
+        : `"${term.field}" is not a known field selector: only "metadata.name", "metadata.namespace"`,
+    );
   }
   return (object) => (info.rules.fieldValue!(object, term.field) === term.value) !== term.negative;
 }

@@ -47,7 +47,7 @@ export function makeTable(
       : [],
     rows: objects.map((object) => ({
       cells: printer.row(object, now),
-      ...(include === "None" ? {} : { object: include === "Object" ? convert(object) : partial(object) }),
+      object: include === "None" ? null : include === "Object" ? convert(object) : partial(object),
     })),
   };
 }

@@ -1,16 +1,24 @@
 /** create, update, patch, delete and deletecollection. */
 import { parse as parseYaml } from "yaml";
-import { badRequest, invalid, StatusError } from "../errors.js";
+import {
+  badRequest,
+  type FieldError,
+  forbiddenField,
+  invalid,
+  invalidValue,
+  notSupported,
+  type StatusError,
+} from "../errors.js";
 import type { KubeObject } from "../objects.js";
 import { apiVersionOf, type ResourceInfo } from "../resources.js";
-import { duplicateFields } from "../schema/decode.js";
 import { createObject, type DeleteRequest, deleteObject, updateObject, type WriteRequest } from "../writes.js";
+import { bodyObject } from "./bodies.js";
 import type { ApiResponse } from "./http.js";
 import { patchObject } from "./patches.js";
 import { bind } from "./pods.js";
 import { convert, existing, show } from "./reading.js";
 import { review } from "./reviews.js";
-import { answer, type Call, jsonProblem } from "./router.js";
+import { answer, type Call } from "./router.js";
 import { matcher } from "./selection.js";
 
 /** Who writes: the fieldManager parameter, or the first word of the User-Agent. */
@@ -29,6 +37,8 @@ export function managerOf(call: Call): string {
 
 const OPTIONS: Record<string, string> = { POST: "CreateOptions", PUT: "UpdateOptions", PATCH: "PatchOptions" };
 
+const isApply = (call: Call) => (call.request.headers["content-type"] ?? "").startsWith("application/apply-patch");
+
 /** What holds for all writes of a request. @throws StatusError */
 export function writeRequest(call: Call, refuse: (findings: string[]) => StatusError): WriteRequest {
   const { query, method } = call.request;
@@ -42,6 +52,9 @@ export function writeRequest(call: Call, refuse: (findings: string[]) => StatusE
         message: `Unsupported value: ${JSON.stringify(dryRun)}: supported values: "All"`,
       },
     ]);
+  }
+  if (method === "PATCH" && query.has("force") && !isApply(call)) {
+    throw invalid("meta.k8s.io", options, "", [forbiddenField("force", "may not be specified for non-apply patch")]);
   }
   const mode = query.get("fieldValidation") || "Warn";
   if (!["Strict", "Warn", "Ignore"].includes(mode)) {
@@ -64,47 +77,6 @@ export function writeRequest(call: Call, refuse: (findings: string[]) => StatusE
       if (mode === "Warn") call.warnings.push(...findings);
     },
   };
-}
-
-/** The object in the body, of the version that the path names. @throws StatusError 400 */
-export function bodyObject(call: Call, request: WriteRequest): any {
-  const { info } = call.target;
-  const text = call.request.body ?? "";
-  const type = (call.request.headers["content-type"] ?? "application/json").split(";")[0]!.trim();
-  let body: any;
-  if (type === "application/yaml") body = parseYaml(text);
-  else if (type === "application/json" || type === "") {
-    try {
-      body = JSON.parse(text);
-    } catch (error) {
-      throw badRequest(
-        `${info.kind} in version "${info.version}" cannot be handled as a ${info.kind}: ${text.trim() === "" ? "unexpected end of JSON input" : `json: ${jsonProblem(error, text)}`}`,
-      );
-    }
-    const twice = duplicateFields(text);
-    if (twice.length > 0) request.onUnknown?.(twice);
-  } else {
-    throw new StatusError(
-      415,
-      "UnsupportedMediaType",
-      "the body of the request was in an unknown format - accepted media types include: application/json, application/yaml, application/vnd.kubernetes.protobuf",
-    );
-  }
-  if (typeof body !== "object" || body === null || Array.isArray(body)) {
-    throw badRequest(
-      `couldn't get version/kind; json parse error: json: cannot unmarshal ${Array.isArray(body) ? "array" : typeof body} into Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }`,
-    );
-  }
-  const expected = apiVersionOf(info);
-  if ((body.apiVersion && body.apiVersion !== expected) || (body.kind && body.kind !== info.kind)) {
-    const [group, version] = String(body.apiVersion ?? expected).includes("/")
-      ? String(body.apiVersion ?? expected).split("/")
-      : ["", String(body.apiVersion ?? expected)];
-    throw badRequest(
-      `${body.kind ?? info.kind} in version "${version}" cannot be handled as a ${info.kind}: no kind "${body.kind ?? info.kind}" is registered for version "${group ? `${group}/` : ""}${version}" in scheme "k8s.io/kubernetes/pkg/api/legacyscheme/scheme.go:30"`,
-    );
-  }
-  return body;
 }
 
 /** Strict findings of a body, as a refusal. */
@@ -152,11 +124,12 @@ export function update(call: Call): KubeObject {
   if (!body.metadata?.name) throw badRequest("name must be provided");
   const old = existing(call);
   if (info.rules.conditionalUpdate && !body.metadata.resourceVersion) {
-    throw invalid(info.group, info.kind, name!, [
+    const kind = info.definition ? info.resource : info.kind;
+    throw invalid(info.group, kind, name!, [
       {
         type: "FieldValueInvalid",
         field: "metadata.resourceVersion",
-        message: "Invalid value: 0x0: must be specified for an update",
+        message: `Invalid value: ${info.definition ? "0" : "0x0"}: must be specified for an update`,
       },
     ]);
   }
@@ -185,21 +158,7 @@ function deleteRequest(call: Call): DeleteRequest {
   }
   const number = query.get("gracePeriodSeconds");
   const grace = options.gracePeriodSeconds ?? (number === null ? undefined : Number(number));
-  const orphan =
-    options.orphanDependents ?? (query.has("orphanDependents") ? query.get("orphanDependents") === "true" : undefined);
-  const policy =
-    options.propagationPolicy ??
-    query.get("propagationPolicy") ??
-    (orphan === undefined ? undefined : orphan ? "Orphan" : "Background");
-  if (policy && !["Background", "Foreground", "Orphan"].includes(policy)) {
-    throw invalid("meta.k8s.io", "DeleteOptions", "", [
-      {
-        type: "FieldValueNotSupported",
-        field: "propagationPolicy",
-        message: `Unsupported value: "${policy}": supported values: "Background", "Foreground", "Orphan"`,
-      },
-    ]);
-  }
+  const policy = propagation(options, query);
   const dryRun = [...(options.dryRun ?? []), ...query.getAll("dryRun")].includes("All");
   return {
     ...(grace !== undefined ? { gracePeriodSeconds: grace } : {}),
@@ -209,6 +168,25 @@ function deleteRequest(call: Call): DeleteRequest {
     ...(dryRun ? { dryRun } : {}),
     user: call.identity.name,
   };
+}
+
+const POLICIES = ["Foreground", "Background", "Orphan", "nil"];
+
+/** What shall become of what depends on the object. @throws StatusError 422 */
+function propagation(options: any, query: URLSearchParams): DeleteRequest["propagationPolicy"] {
+  const orphan: boolean | undefined =
+    options.orphanDependents ?? (query.has("orphanDependents") ? query.get("orphanDependents") === "true" : undefined);
+  const policy = options.propagationPolicy ?? query.get("propagationPolicy") ?? undefined;
+  const refuse = (error: FieldError) => invalid("meta.k8s.io", "DeleteOptions", "", [error]);
+  if (policy !== undefined && orphan !== undefined) {
+    throw refuse(
+      invalidValue("propagationPolicy", policy, "orphanDependents and deletionPropagation cannot be both set"),
+    );
+  }
+  if (policy !== undefined && (policy === "nil" || !POLICIES.includes(policy))) {
+    throw refuse(notSupported("propagationPolicy", policy, POLICIES));
+  }
+  return policy ?? (orphan === undefined ? undefined : orphan ? "Orphan" : "Background");
 }
 
 export function remove(call: Call): ApiResponse {

@@ -80,7 +80,20 @@ function decodeField(value: unknown, field: Field, path: string, walk: Walk, own
   }
 }
 
+function fits(value: unknown, type: Type): boolean {
+  switch (type.kind) {
+    case "struct":
+    case "map":
+      return typeof value === "object" && value !== null && !Array.isArray(value);
+    case "list":
+      return Array.isArray(value);
+    default:
+      return false;
+  }
+}
+
 function decodeValue(value: unknown, type: Type, path: string, walk: Walk, owner: string): any {
+  if (type.lenient && !fits(value, type)) return value;
   switch (type.kind) {
     case "string":
       if (typeof value !== "string") throw mismatch(value, type, path, owner);
@@ -125,7 +138,11 @@ function decodeValue(value: unknown, type: Type, path: string, walk: Walk, owner
           if (element.kind === "string") out[key] = "";
           else if (element.kind === "quantity") out[key] = "0";
           else if (element.kind === "bytes") out[key] = null;
-        } else out[key] = element.kind === "any" ? item : decodeValue(item, element, `${path}.${key}`, walk, owner);
+        } else
+          out[key] =
+            element.kind === "any"
+              ? item
+              : decodeValue(item, element, element.fields ? `${path}.${key}` : path, walk, owner);
       }
       return out;
     }

@@ -32,6 +32,8 @@ export interface Type {
   atomic?: boolean;
   /** A struct that keeps fields which it does not know (custom resources may). */
   preserve?: boolean;
+  /** A value of another type is kept as it is (custom resources: their validation tells). */
+  lenient?: boolean;
   /** A list or map in custom resources stays although it is empty. */
   keepEmpty?: boolean;
 }

@@ -6,6 +6,9 @@ import { schemaTable } from "../../../../testbed/kube/schema/table.js";
 describe("JSON patch", () => {
   const target = { a: { b: [1, 2, 3] }, "x/y": 1, "t~": 2 };
   it.each<[object[], object]>([
+    // As a real server does: replacing what is not there adds it, and what stands before the first slash is ignored.
+    [[{ op: "replace", path: "/new", value: 9 }], { ...target, new: 9 }],
+    [[{ op: "add", path: "zzz/new", value: 9 }], { ...target, new: 9 }],
     [[{ op: "replace", path: "/a/b/0", value: 9 }], { ...target, a: { b: [9, 2, 3] } }],
     [[{ op: "add", path: "/a/b/-", value: 4 }], { ...target, a: { b: [1, 2, 3, 4] } }],
     [[{ op: "add", path: "/a/b/1", value: 7 }], { ...target, a: { b: [1, 7, 2, 3] } }],
@@ -21,7 +24,6 @@ describe("JSON patch", () => {
   it.each<[object]>([
     [{ op: "test", path: "/x~1y", value: 2 }],
     [{ op: "remove", path: "/nope" }],
-    [{ op: "replace", path: "/nope", value: 1 }],
     [{ op: "add", path: "/no/way", value: 1 }],
     [{ op: "add", path: "/a/b/9", value: 1 }],
     [{ op: "move", from: "/nope", path: "/m" }],
