@@ -113,8 +113,12 @@ export function renderPrompt(prompt: Prompt, values: Readonly<Record<string, str
   const text = renderNodes(prompt.nodes, values)
     .replace(/\n{3,}/g, "\n\n")
     .trim();
-  const hash = createHash("sha256").update(text).digest("hex").slice(0, 16);
-  return { name: prompt.task, variant: prompt.variant, text, hash };
+  return { name: prompt.task, variant: prompt.variant, text, hash: promptHash(text) };
+}
+
+/** First 16 hexadecimal digits of the SHA-256 of a rendered prompt. */
+export function promptHash(text: string): string {
+  return createHash("sha256").update(text).digest("hex").slice(0, 16);
 }
 
 /** Loads and fills in; takes of `values` only what the prompt declares, so that variants may use fewer of them. */

@@ -5,7 +5,7 @@
 import { HumanMessage } from "@langchain/core/messages";
 import type { StructuredToolInterface } from "@langchain/core/tools";
 import { createAgent } from "langchain";
-import type { RenderedPrompt } from "../../prompts/index.js";
+import { loadPrompt, promptHash, type RenderedPrompt } from "../../prompts/index.js";
 import type { AgentContext, Outcome, Persona } from "../agent.js";
 import { hardStopSeconds } from "./limits.js";
 import { contextWindow } from "./middleware/context-window.js";
@@ -40,7 +40,7 @@ export async function runReact<Output>(task: ReactTask, context: AgentContext): 
   run.tools = tools.map((tool) => tool.name);
   const instructions = protocol.instructions(tools, task.submit.name, context.options);
   const system = instructions === "" ? task.system.text : `${task.system.text}\n\n${instructions}`;
-  recordStart(task, run, system);
+  recordStart(task, run, system, instructions);
 
   const agent = createAgent({
     model: context.model,
@@ -82,7 +82,7 @@ export async function runReact<Output>(task: ReactTask, context: AgentContext): 
   return outcome;
 }
 
-function recordStart(task: ReactTask, run: TaskRun, system: string): void {
+function recordStart(task: ReactTask, run: TaskRun, system: string, instructions: string): void {
   const { context } = run;
   const { name, variant, hash } = task.system;
   run.recorder.record({
@@ -92,6 +92,15 @@ function recordStart(task: ReactTask, run: TaskRun, system: string): void {
     model: context.modelName,
     protocol: context.protocol,
     prompt: { name, variant, hash },
+    ...(instructions === ""
+      ? {}
+      : {
+          format: {
+            name: context.protocol,
+            variant: loadPrompt(context.protocol, context.options.promptVariant).variant,
+            hash: promptHash(instructions),
+          },
+        }),
     options: { ...context.options },
     limits: { ...context.limits },
     tools: [...run.tools],

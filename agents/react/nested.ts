@@ -24,9 +24,16 @@ export function createToolContext(run: TaskRun, writes: boolean): ToolContext {
         execute(attempt, command) {
           run.recorder.record({ event: "execute", ...run.current, attempt, command });
         },
-        reflection(attempt, cause, detail) {
+        reflection(attempt, cause, detail, { name, variant, hash }) {
           run.usage.reflections++;
-          run.recorder.record({ event: "reflection", ...run.current, attempt, cause, detail });
+          run.recorder.record({
+            event: "reflection",
+            ...run.current,
+            attempt,
+            cause,
+            detail,
+            prompt: { name, variant, hash },
+          });
         },
       },
     });

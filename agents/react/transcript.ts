@@ -26,6 +26,8 @@ export type TranscriptEvent =
       model: string;
       protocol: ProtocolName;
       prompt: { name: string; variant: string; hash: string };
+      /** The format of a text protocol, which follows the system prompt. */
+      format?: { name: string; variant: string; hash: string };
       options: Record<string, unknown>;
       limits: Record<string, unknown>;
       tools: string[];
@@ -65,7 +67,15 @@ export type TranscriptEvent =
   /** What a tool is about to run. */
   | { event: "execute"; id: string; tool: string; attempt: number; command: string }
   | { event: "lint"; id: string; tool: string; attempt: number; command: string; findings: string[] }
-  | { event: "reflection"; id: string; tool: string; attempt: number; cause: "lint" | "error"; detail: string }
+  | {
+      event: "reflection";
+      id: string;
+      tool: string;
+      attempt: number;
+      cause: "lint" | "error";
+      detail: string;
+      prompt: { name: string; variant: string; hash: string };
+    }
   /** Text that could not be read as a tool call, and what the model was told. */
   | { event: "not_understood"; step: number; text: string; reason: string }
   | { event: "repeated"; step: number; id: string; tool: string; times: number }
