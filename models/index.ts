@@ -15,7 +15,7 @@ export type { Terminal } from "./human.js";
 export { createMasker } from "./mask.js";
 export { costOf, type Price } from "./price.js";
 export { PROVIDERS, type Provider } from "./providers.js";
-export { type RateLimit, RateLimiter } from "./rate-limit.js";
+export { type RateLimit, RateLimiter, sleep } from "./rate-limit.js";
 export { Recorder, RecordingError } from "./record.js";
 export { DEFAULT_PARAMETERS, type ResolvedModel, type ResolveOptions, resolveModel } from "./registry.js";
 export { DEFAULT_RETRY, type RetryOptions, retryingFetch } from "./retry.js";

@@ -1,4 +1,5 @@
 /** The ReAct loop that all agents share. */
+export { type Chat, type ChatSettings, createChat } from "./chat.js";
 export { type ReactTask, runReact } from "./loop.js";
 export { createToolContext } from "./nested.js";
 export type { SubmitSpec } from "./submit.js";

@@ -1,5 +1,6 @@
 /** The SRE agent. */
 export { sreAgent } from "./agent.js";
+export { createSreChat, type SreChatSettings } from "./chat.js";
 export {
   composeSreOutput,
   diagnosisSchema,

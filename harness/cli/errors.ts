@@ -18,6 +18,7 @@ const USAGE_ERRORS = new Set([
   "MissingKeyError",
   "MissingPackageError",
   "ModelsFileError",
+  "RecordingError",
   "UnknownPromptError",
 ]);
 

@@ -1,9 +1,12 @@
 /** The command line's surroundings, so that tests can stand in for a terminal. */
+import type { Readable } from "node:stream";
 import pc from "picocolors";
 
 export interface Io {
   out(text: string): void;
   err(text: string): void;
+  /** What is typed; stdin when absent. */
+  input?: Readable;
   env: NodeJS.ProcessEnv;
   outIsTty: boolean;
   errIsTty: boolean;

@@ -172,6 +172,58 @@ Example: what it costs to go without traces
     )
     .action(async (a, b, options) => done((await import("./compare.js")).compareCommand(a, b, options, io)));
 
+  const models = program.command("models").description("chat models: which there are, and what one can do");
+  models
+    .command("list")
+    .description("list the models of the models file, and the providers")
+    .option("--models-file <path>", "models file (default: models.yaml, ~/.config/itbench/models.yaml)")
+    .option("--json", "for machines")
+    .action(async (options) => done((await import("./models.js")).modelsListCommand(options, io)));
+  models
+    .command("check")
+    .description("send a model one tool call, one structured output and one question, and say what works")
+    .argument("<name>", "provider:model, or an entry of models.yaml")
+    .option("--models-file <path>", "models file (default: models.yaml, ~/.config/itbench/models.yaml)")
+    .option("--base-url <url>", "address of the model's server")
+    .option("--json", "for machines")
+    .addHelpText("after", "\nExample:\n  $ itbench models check ollama:qwen3:8b")
+    .action(async (name, options) => done(await (await import("./models.js")).modelsCheckCommand(name, options, io)));
+
+  program
+    .command("chat")
+    .description("talk with an agent about an environment; it only looks, unless you allow more")
+    .option("--scenario <id|path>", "a simulated environment with the scenario's fault")
+    .option("--no-inject", "leave the scenario's fault out")
+    .option("--kubeconfig <path>", "a cluster of your own instead")
+    .option("--prometheus <url>", "its Prometheus; likewise the next four")
+    .option("--alertmanager <url>")
+    .option("--loki <url>")
+    .option("--jaeger <url>")
+    .option("--opencost <url>")
+    .option("--namespace <name>", "namespace that the talk is about; may be repeated (default: default)", collect)
+    .requiredOption("--model <name>", "provider:model, or an entry of models.yaml")
+    .addOption(
+      new Option("--protocol <name>", "how the model says which tool to call")
+        .choices(["tool-calling", "react-text", "json-action"])
+        .default("tool-calling"),
+    )
+    .option("--ask <question>", "ask this and end; may be repeated", collect)
+    .option("--allow-writes", "let the agent change what you ask it to change")
+    .option("--seed <text>", "seed of the simulated environment", "1")
+    .addOption(new Option("--max-steps <n>", "steps of each question").argParser(integer(1)).default(10))
+    .option("--prompt <variant>", "prompt variant", "default")
+    .option("--models-file <path>", "models file (default: models.yaml, ~/.config/itbench/models.yaml)")
+    .option("--base-url <url>", "address of the model's server")
+    .option("--verbose", "show what the tools return in full")
+    .addHelpText(
+      "after",
+      `
+Examples:
+  $ itbench chat --scenario sre-24 --model ollama:qwen3:8b
+  $ itbench chat --kubeconfig ~/.kube/config --namespace shop --prometheus http://localhost:9090 --model openai:gpt-4o`,
+    )
+    .action(async (options) => done(await (await import("./chat.js")).chatCommand(options, io)));
+
   program
     .command("doctor")
     .description("what works here, what is missing, and how to get it")
@@ -184,7 +236,7 @@ Example: what it costs to go without traces
 function runOptions(command: Command): Command {
   return command
     .requiredOption("--scenario <id|path|pattern>", "what to run; may be repeated, or a list with commas", collect)
-    .option("--model <name>", "playbook, provider:model, or an entry of models.yaml", "playbook")
+    .option("--model <name>", "playbook, human, replay:<file>, provider:model, or an entry of models.yaml", "playbook")
     .addOption(
       new Option("--protocol <name>", "how the model says which tool to call")
         .choices(["tool-calling", "react-text", "json-action"])
@@ -232,6 +284,7 @@ function runOptions(command: Command): Command {
     .addOption(new Option("--max-reflections <n>", "re-prompts inside one tool call").argParser(integer(0)).default(3))
     .option("--no-reflection", "no re-prompts inside tools")
     .option("--no-linters", "run generated commands unchecked")
+    .option("--no-examples", "without worked examples in prompts")
     .option("--no-summarizer", "without the tool that summarizes long observations")
     .addOption(
       new Option(
@@ -252,6 +305,7 @@ function runOptions(command: Command): Command {
     )
     .option("--models-file <path>", "models file (default: models.yaml, ~/.config/itbench/models.yaml)")
     .option("--base-url <url>", "address of the model's server")
+    .option("--record <file>", "write the model's answers down, for --model replay:<file>")
     .option("--watch", "show each step as it happens")
     .option("--verbose", "show phases, warnings, and every check");
 }

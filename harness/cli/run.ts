@@ -3,7 +3,7 @@ import { existsSync, readdirSync } from "node:fs";
 import { resolve } from "node:path";
 import { type AgentOptions, DEFAULT_AGENT_OPTIONS, type Limits, type ProtocolName } from "../../agents/agent.js";
 import { createRunbookMemory } from "../../agents/index.js";
-import { type ResolvedModel, type ResolveOptions, resolveModel } from "../../models/index.js";
+import { Recorder, type ResolvedModel, type ResolveOptions, resolveModel } from "../../models/index.js";
 import { packageVersion } from "../../paths.js";
 import { promptVariants } from "../../prompts/index.js";
 import { agentFor } from "../run/agents.js";
@@ -60,6 +60,7 @@ export interface RunFlags {
   maxReflections: number;
   reflection: boolean;
   linters: boolean;
+  examples: boolean;
   summarizer: boolean;
   extraTools: AgentOptions["extraTools"];
   traces: boolean;
@@ -69,6 +70,7 @@ export interface RunFlags {
   kubectl: AgentOptions["kubectl"];
   modelsFile?: string;
   baseUrl?: string;
+  record?: string;
   watch?: boolean;
   verbose?: boolean;
 }
@@ -92,6 +94,11 @@ export async function runCommand(flags: RunFlags, io: Io): Promise<number> {
     ...(flags.baseUrl === undefined ? {} : { baseUrl: flags.baseUrl }),
   };
   const model = await resolveModel(flags.model, modelOptions);
+  refuseProtocol(flags, model);
+  if (flags.record !== undefined) modelOptions.recorder = new Recorder(flags.record);
+  // A person sits at one terminal, whatever the number of trials.
+  const shared = model.provider === "human" ? model : undefined;
+  if (shared && flags.concurrency > 1) throw new UsageError("--concurrency: a person plays one trial at a time");
   if (flags.maxCost !== undefined && model.price === undefined) {
     throw new UsageError(
       `--max-cost: the price of ${flags.model} is unknown; give it in an entry of models.yaml (price)`,
@@ -126,7 +133,7 @@ export async function runCommand(flags: RunFlags, io: Io): Promise<number> {
       store,
       createEnvironment: createSimulated,
       agentFor,
-      createModel: () => resolveModel(flags.model, modelOptions),
+      createModel: async () => shared ?? resolveModel(flags.model, modelOptions),
       concurrency: flags.concurrency,
       ...(memory ? { runbooks: memory } : {}),
       ...(incidentsFolder ? { incidentsFolder } : {}),
@@ -150,6 +157,14 @@ export async function runCommand(flags: RunFlags, io: Io): Promise<number> {
     progress.end();
   }
   return report(records, { flags, configuration, store, model, io, interrupted: abort.signal.aborted });
+}
+
+/** Rules and people call tools; they do not write text that is to be read as a call. */
+function refuseProtocol({ model: name, protocol }: RunFlags, model: ResolvedModel): void {
+  if (protocol === "tool-calling" || !["playbook", "human"].includes(model.provider)) return;
+  throw new UsageError(
+    `--protocol ${protocol}: ${name} is no LLM and knows tool calls only; leave --protocol out, or give another --model`,
+  );
 }
 
 function configurationOf(flags: RunFlags, loaded: readonly LoadedScenario[], runbooks?: Runbooks): RunConfiguration {
@@ -176,6 +191,7 @@ function configurationOf(flags: RunFlags, loaded: readonly LoadedScenario[], run
       reflection: flags.reflection,
       maxReflections: flags.maxReflections,
       linters: flags.linters,
+      examples: flags.examples,
       summarizer: flags.summarizer,
       extraTools: flags.extraTools,
       modalities: { traces: flags.traces, logs: flags.logs, metrics: flags.metrics },

@@ -20,9 +20,18 @@ export interface Refusal {
 
 export type WireTurn = WireAnswer | Refusal | ((request: Recorded, n: number) => WireTurn);
 
-/** Answers the n-th request with the n-th turn; the last one repeats. */
-export function serveModel(kind: WireKind, turns: readonly WireTurn[]): Promise<TestServer> {
-  return serve((request, response, n) => {
+/**
+ * Answers the n-th request with the n-th turn; the last one repeats.
+ *
+ * @param prepare runs before a turn is asked for, for those that take time to decide
+ */
+export function serveModel(
+  kind: WireKind,
+  turns: readonly WireTurn[],
+  prepare?: (request: Recorded) => Promise<void>,
+): Promise<TestServer> {
+  return serve(async (request, response, n) => {
+    await prepare?.(request);
     let turn = turns[Math.min(n, turns.length) - 1]!;
     while (typeof turn === "function") turn = turn(request, n);
     if ("status" in turn) {

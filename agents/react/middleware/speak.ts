@@ -3,10 +3,11 @@ import type { AIMessage } from "@langchain/core/messages";
 import type { StructuredToolInterface } from "@langchain/core/tools";
 import { createMiddleware } from "langchain";
 import type { Parsed, Protocol } from "../protocols/index.js";
-import { withCalls } from "../protocols/index.js";
+import { withCalls, withoutCalls, withoutThinking } from "../protocols/index.js";
 import type { TaskRun } from "../task-run.js";
 
-export function speak(protocol: Protocol, run: TaskRun, submit: string) {
+/** @param options `prose`: words without a call are an answer, as in a conversation */
+export function speak(protocol: Protocol, run: TaskRun, submit: string, options: { prose?: boolean } = {}) {
   let count = 0;
   const used = new Set<string>();
   // Nine letters and digits: Mistral's servers take no other ids.
@@ -29,11 +30,26 @@ export function speak(protocol: Protocol, run: TaskRun, submit: string) {
       // Some servers give all their answers one id; the graph would take them for one message.
       answer.id = undefined;
       const parsed = protocol.read(answer, names);
+      if (options.prose && !parsed.ok && isProse(answer)) return asProse(answer);
       run.note = parsed.ok ? parsed.note : undefined;
       run.unreadable = parsed.ok ? undefined : parsed.reason;
       return keepsCalls(protocol, answer, parsed, used) ? answer : withCalls(answer, parsed, nextId);
     },
   });
+}
+
+/** Words, and nothing that looks like a call that failed. */
+function isProse(answer: AIMessage): boolean {
+  const calls = (answer.tool_calls?.length ?? 0) + (answer.invalid_tool_calls?.length ?? 0);
+  return (
+    calls === 0 &&
+    withoutThinking(answer.text) !== "" &&
+    !/^\s*(```\w*\s*)?[{[<]|^[ \t]*action[ \t]*:/im.test(answer.text)
+  );
+}
+
+function asProse(answer: AIMessage): AIMessage {
+  return withoutCalls(answer, withoutThinking(answer.text).replace(/^(thought:.*\n+)?final answer:\s*/i, ""));
 }
 
 /**

@@ -5,8 +5,8 @@ import type { Protocol } from "./protocol.js";
 import { reactText } from "./react-text.js";
 import { toolCalling } from "./tool-calling.js";
 
-export type { Parsed, ParsedAction, ToolNames } from "./action.js";
-export { NOT_UNDERSTOOD, type Protocol, TEXT_ARGUMENT, withCalls } from "./protocol.js";
+export { type Parsed, type ParsedAction, type ToolNames, withoutThinking } from "./action.js";
+export { NOT_UNDERSTOOD, type Protocol, TEXT_ARGUMENT, withCalls, withoutCalls } from "./protocol.js";
 
 export const PROTOCOLS: Record<ProtocolName, Protocol> = {
   "tool-calling": toolCalling,

@@ -1,5 +1,6 @@
 /** Runs the command line inside the test's process. */
 
+import { Readable } from "node:stream";
 import type { Io } from "../../../harness/cli/io.js";
 import { main } from "../../../harness/cli/main.js";
 
@@ -18,13 +19,20 @@ export interface RunningCli {
   err(): string;
 }
 
+export interface CliOptions {
+  env?: NodeJS.ProcessEnv;
+  tty?: boolean;
+  /** Lines that are typed. */
+  input?: string[];
+}
+
 export class Exit extends Error {
   constructor(readonly code: number) {
     super(`exit ${code}`);
   }
 }
 
-export function startCli(args: string[], options: { env?: NodeJS.ProcessEnv; tty?: boolean } = {}): RunningCli {
+export function startCli(args: string[], options: CliOptions = {}): RunningCli {
   let out = "";
   let err = "";
   const handlers = new Set<() => void>();
@@ -35,6 +43,7 @@ export function startCli(args: string[], options: { env?: NodeJS.ProcessEnv; tty
     err: (text) => {
       err += text;
     },
+    ...(options.input === undefined ? {} : { input: Readable.from(options.input.map((line) => `${line}\n`)) }),
     env: options.env ?? { PATH: process.env.PATH, HOME: "/nowhere" },
     outIsTty: options.tty === true,
     errIsTty: options.tty === true,
@@ -57,6 +66,6 @@ export function startCli(args: string[], options: { env?: NodeJS.ProcessEnv; tty
   };
 }
 
-export function cli(args: string[], options: { env?: NodeJS.ProcessEnv; tty?: boolean } = {}): Promise<Ran> {
+export function cli(args: string[], options: CliOptions = {}): Promise<Ran> {
   return startCli(args, options).done;
 }
