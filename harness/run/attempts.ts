@@ -33,14 +33,19 @@ export async function workOnIncident(
   const startedAt = performance.now();
   const allowed = configuration.attempts ?? 1;
   const memory: string[] = [];
+  let standing: Outcome<SreDiagnosis> | undefined;
   progress.agentStartedAt = now();
   for (let attempt = 1; ; attempt++) {
     progress.attempts = attempt;
-    const sitting: Sitting = { task, started, dependencies, progress, attempt, allowed, memory, startedAt, look };
+    const sitting: Sitting = {
+      ...{ task, started, dependencies, progress, attempt, allowed, memory, startedAt, look },
+      ...(standing ? { standing } : {}),
+    };
     const report = await takeAttempt(sitting);
     if (report === undefined || allowed === 1) break;
     const verdict = await conclude(sitting, report);
     if (verdict.verified || attempt === allowed) break;
+    standing = standingDiagnosis(report, verdict) ?? (verdict.firing?.length === 0 ? standing : undefined);
     const spent = exhausted(configuration.total_limits, progress.tasks, startedAt);
     if (spent !== undefined) {
       progress.warnings.push(`no attempt after ${attempt} of ${allowed}: ${spent}`);
@@ -61,6 +66,15 @@ export async function workOnIncident(
   dependencies.onPhase?.({ phase: "verified", at: now(), cleared: recovery.at(-1)?.firing.length === 0 });
 }
 
+/**
+ * A diagnosis that needs no repeating: the alerts are gone with what was done upon it, and only the mitigation's answer is
+ * missing. There would be nothing left to diagnose.
+ */
+function standingDiagnosis({ tasks }: AttemptReport, { firing }: AttemptVerdict): Outcome<SreDiagnosis> | undefined {
+  const outcome = tasks.find((one) => one.task === "diagnosis")?.outcome;
+  return firing?.length === 0 && outcome?.status === "ok" ? (outcome as Outcome<SreDiagnosis>) : undefined;
+}
+
 /** One attempt at work. */
 interface Sitting {
   task: TrialTask;
@@ -69,6 +83,8 @@ interface Sitting {
   progress: Progress;
   attempt: number;
   allowed: number;
+  /** The diagnosis of an earlier attempt that stands. */
+  standing?: Outcome<SreDiagnosis>;
   /** Notes of earlier attempts; this one may add its own. */
   memory: string[];
   /** `performance.now()` when the first attempt began. */
@@ -102,10 +118,13 @@ async function takeAttempt(sitting: Sitting): Promise<AttemptReport | undefined>
   });
 
   const diagnosisTask = { task: "diagnosis", application, ...notes };
-  const diagnosed = await runTask<SreDiagnosis>(sitting, "diagnosis", "read-only", diagnosisTask, heard);
-  progress.diagnosedAt = progress.agentEndedAt = now();
+  const diagnosed =
+    sitting.standing ?? (await runTask<SreDiagnosis>(sitting, "diagnosis", "read-only", diagnosisTask, heard));
   if (diagnosed.output) progress.diagnosis = diagnosed.output;
-  onPhase?.({ phase: "diagnosed", at: now(), outcome: diagnosed });
+  if (sitting.standing === undefined) {
+    progress.diagnosedAt = progress.agentEndedAt = now();
+    onPhase?.({ phase: "diagnosed", at: now(), outcome: diagnosed });
+  }
   if (diagnosed.status === "model-error") return undefined;
   if (task.scenario.disruptions.length === 0) return report([{ task: "diagnosis", outcome: diagnosed }]);
 

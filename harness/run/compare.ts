@@ -127,8 +127,8 @@ function changedScenarios(a: RunConfiguration, b: RunConfiguration): string[] {
   return a.scenarios.filter(({ id, hash }) => hashes.has(id) && hashes.get(id) !== hash).map(({ id }) => id);
 }
 
-/** How many trials there are of which scenarios is no option of the agent's. */
-const NOT_COMPARED = new Set(["scenarios", "trials"]);
+/** What is no option of the agent: how many trials there are of which scenarios, where a folder lay. */
+const NOT_COMPARED = new Set(["scenarios", "trials", "runbooks.folder"]);
 /** What an absent field stands for. */
 const ABSENT: Record<string, unknown> = { attempts: 1 };
 

@@ -35,8 +35,8 @@ export function scenarioHash(scenario: Scenario): string {
   return createHash("sha256").update(JSON.stringify(scenario)).digest("hex").slice(0, 16);
 }
 
-/** Fields that `--resume` may change: more trials, more scenarios. What is stored stays valid. */
-const MAY_DIFFER = new Set(["trials", "scenarios"]);
+/** Fields that `--resume` may change: more trials, more scenarios, the place of the same runbooks. */
+const MAY_DIFFER = new Set(["trials", "scenarios", "runbooks.folder"]);
 
 /** What keeps a run from being resumed, one line a field; empty when nothing does. */
 export function differences(stored: RunConfiguration, wanted: RunConfiguration): string[] {

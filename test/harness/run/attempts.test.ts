@@ -172,6 +172,28 @@ describe("several attempts", () => {
     expect(record.tasks[1]?.status).not.toBe("ok");
   });
 
+  it("a diagnosis stands when the alerts are gone and only the mitigation's answer is missing", async () => {
+    const { record, chat, events } = await trial({
+      turns: (env) => [
+        diagnose(RIGHT),
+        () => {
+          env.repair();
+          return [{ tool: "wait", args: { seconds: 120 } }];
+        },
+        "no answer",
+        "note",
+        report(true),
+      ],
+      changes: { limits: { maxSteps: 1 } },
+    });
+    expect(record).toMatchObject({ attempts: 2, diagnosis: 1, mitigation: 1, resolved: 1, reason: null });
+    expect(events("attempt_result")[0]).toMatchObject({ verified: false, firing: [] });
+    expect(record.tasks.map(({ task, attempt }) => `${attempt} ${task}`)).toEqual([
+      ...["1 diagnosis", "1 mitigation", "1 reflection", "2 mitigation"],
+    ]);
+    expect(chat.requests[4]!.messages[1]!.text).toContain(RIGHT);
+  });
+
   it("a model that fails for good ends the attempts; what was changed before is looked at", async () => {
     const { record } = await trial({
       turns: () => [diagnose(RIGHT), report(false), new Error("gone"), new Error("gone"), new Error("gone")],
