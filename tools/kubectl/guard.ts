@@ -24,6 +24,7 @@ const REFUSED_VERBS: Record<string, string> = {
   proxy: "tunnels are not available: use `kubectl get --raw PATH`",
   cp: "files cannot be copied from or to containers",
   debug: "debug containers are not available: use `kubectl logs` and `kubectl describe`",
+  diff: "differences are not shown: use `kubectl apply -f - --dry-run=server -o yaml`, and `kubectl get -o yaml` for what is there",
   edit: "no editor is available: use `kubectl set`, `kubectl patch`, `kubectl scale`, `kubectl label` or `kubectl apply -f -`",
   run: "pods cannot be started by hand: use `kubectl create deployment`, or `kubectl apply -f -` with a manifest",
   plugin: "plugins are not available",

@@ -292,6 +292,33 @@ function binding(kind: string): (context: Context) => Promise<void> {
   };
 }
 
+/** A number, or a share such as `50%`. */
+const amount = (text: string) => (/^\d+$/.test(text) ? Number(text) : text);
+
+const disruptionBudget = async (context: Context) => {
+  const selector = context.flags.string("selector");
+  const [least, most] = [context.flags.string("min-available"), context.flags.string("max-unavailable")];
+  if (selector === "") throw usageError("a selector must be specified");
+  if (least === "" && most === "") throw usageError("one of min-available or max-unavailable must be specified");
+  if (least !== "" && most !== "") throw usageError("min-available and max-unavailable cannot be both specified");
+  const matchLabels: Record<string, string> = {};
+  for (const part of selector.split(",")) {
+    const [key, value] = part.split(/==?/);
+    if (!key || value === undefined) throw usageError(`"${part}" is not a label: write KEY=VALUE`);
+    matchLabels[key.trim()] = value.trim();
+  }
+  await send(context, {
+    apiVersion: "policy/v1",
+    kind: "PodDisruptionBudget",
+    metadata: meta(name(context, "poddisruptionbudget")),
+    spec: {
+      ...(least === "" ? { maxUnavailable: amount(most) } : { minAvailable: amount(least) }),
+      selector: { matchLabels },
+    },
+    status: { currentHealthy: 0, desiredHealthy: 0, disruptionsAllowed: 0, expectedPods: 0 },
+  });
+};
+
 const quota = async (context: Context) => {
   const hard: Record<string, string> = {};
   for (const part of context.flags.string("hard").split(",").filter(Boolean)) {
@@ -491,6 +518,13 @@ export const createVerbs: readonly Verb[] = [
   ...generator(["clusterrolebinding"], bindingFlags, binding("ClusterRoleBinding")),
   ...["quota", "resourcequota"].flatMap((w) =>
     generator([w], { hard: { type: "string" }, scopes: { type: "string" } }, quota),
+  ),
+  ...["poddisruptionbudget", "pdb"].flatMap((w) =>
+    generator(
+      [w],
+      { selector: { type: "string" }, "min-available": { type: "string" }, "max-unavailable": { type: "string" } },
+      disruptionBudget,
+    ),
   ),
   ...["ingress", "ing"].flatMap((w) =>
     generator(
