@@ -12,11 +12,14 @@ export interface Io {
   errIsTty: boolean;
   /** Width of the terminal in columns. */
   columns: number;
-  /** Calls `handler` on Ctrl-C or a polite request to end; returns the way to stop listening. */
+  /** Calls `handler` on Ctrl-C, on a polite request to end, when the terminal closes; returns the way to stop listening. */
   onInterrupt(handler: () => void): () => void;
   /** Ends the process at once. */
   exit(code: number): never;
 }
+
+/** Ctrl-C, a polite request to end, and a terminal that was closed: each must leave nothing behind. */
+const INTERRUPTS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 export type Colors = ReturnType<typeof pc.createColors>;
 
@@ -32,6 +35,8 @@ export function processIo(): Io {
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
     if (error.code === "EPIPE") process.exit(0);
   });
+  // A closed terminal takes no more progress; what runs still ends in order.
+  process.stderr.on("error", () => {});
   return {
     out: (text) => void process.stdout.write(text),
     err: (text) => void process.stderr.write(text),
@@ -40,11 +45,9 @@ export function processIo(): Io {
     errIsTty: process.stderr.isTTY === true,
     columns: process.stdout.columns || process.stderr.columns || 100,
     onInterrupt: (handler) => {
-      process.on("SIGINT", handler);
-      process.on("SIGTERM", handler);
+      for (const signal of INTERRUPTS) process.on(signal, handler);
       return () => {
-        process.off("SIGINT", handler);
-        process.off("SIGTERM", handler);
+        for (const signal of INTERRUPTS) process.off(signal, handler);
       };
     },
     exit: (code) => process.exit(code),

@@ -127,7 +127,7 @@ Examples:
     .option("--json", "for machines")
     .addHelpText("after", "\nExample:\n  $ itbench scenarios validate my-scenario.yaml")
     .action(async (references, options) =>
-      done((await import("./scenarios.js")).validateCommand(references, options, io)),
+      done(await (await import("./scenarios.js")).validateCommand(references, options, io)),
     );
 
   const prompts = program.command("prompts").description("the prompts of agents and tools, and their variants");

@@ -116,9 +116,9 @@ export async function showCommand(reference: string, options: JsonOption, io: Io
 }
 
 /** Checks each file by itself, so that all problems are seen at once. Exit code 2 when a file cannot be used. */
-export function validateCommand(references: string[], options: JsonOption, io: Io): number {
-  const results = references.length > 0 ? references.map(check) : libraryScenarios().map(({ file }) => check(file));
-  const flat = results.flat();
+export async function validateCommand(references: string[], options: JsonOption, io: Io): Promise<number> {
+  const given = references.length > 0 ? references : libraryScenarios().map(({ file }) => file);
+  const flat = (await Promise.all(given.map(check))).flat();
   const failed = flat.filter((result) => result.problem !== undefined).length;
   if (options.json) {
     io.out(`${JSON.stringify(flat, null, 2)}\n`);
@@ -141,13 +141,14 @@ interface Validation {
   warnings: string[];
 }
 
-function check(reference: string): Validation[] {
+async function check(reference: string): Promise<Validation[]> {
   try {
-    return findScenarios([reference]).map(({ scenario, file, warnings }) => ({
-      reference: file,
-      id: scenario.id,
-      warnings,
-    }));
+    const found = findScenarios([reference]).map(async ({ scenario, file, warnings }) => {
+      // Such a scenario is a right one all the same: another testbed may have what it needs.
+      const lacking = (await missingSupport(scenario)).map((part) => `does not run here: no ${part}`);
+      return { reference: file, id: scenario.id, warnings: [...warnings, ...lacking] };
+    });
+    return await Promise.all(found);
   } catch (error) {
     if (!(error instanceof ScenarioFileError) && !(error instanceof UnknownScenarioError)) throw error;
     return [{ reference, problem: error.message, warnings: [] }];

@@ -35,7 +35,7 @@ export function parseSource(file: string, source: string): FileDocument {
   const syntax = document.errors[0];
   if (syntax) {
     throw new ScenarioFileError(file, [
-      { line: lines.linePos(syntax.pos[0]).line, problem: `not valid YAML: ${firstLine(syntax.message)}` },
+      { line: lines.linePos(syntax.pos[0]).line, problem: `not valid YAML: ${syntaxText(syntax)}` },
     ]);
   }
   let value: unknown;
@@ -56,6 +56,13 @@ export function parseSource(file: string, source: string): FileDocument {
       return undefined;
     },
   };
+}
+
+/** The parser's message, without its advice to programmers. */
+function syntaxText({ code, message }: { code: string; message: string }): string {
+  return code === "MULTIPLE_DOCS"
+    ? "a second document begins here (`---`); put each scenario in a file of its own"
+    : firstLine(message);
 }
 
 /** YAML takes more than JSON does: trailing commas, bare words. */

@@ -222,10 +222,11 @@ describe.skipIf(!built)(built ? "the program" : "the program (skipped: dist/ is 
     expect(readdirSync(folder).every((name) => /^\d+$/.test(name))).toBe(true);
   });
 
-  it("SIGINT ends it with 130, SIGTERM ends env up with 0", async () => {
+  // SIGHUP: the terminal was closed.
+  it.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)("%s ends a run with 130 and env up with 0", async (signal) => {
     const first = start(...run(join(temporaryFolder(), "run"), "--trials", "50"));
     await until(() => first.err().includes("[1/50]"), "a trial");
-    first.child.kill("SIGINT");
+    first.child.kill(signal);
     expect(await first.exit).toBe(130);
 
     const second = start("env", "up", "--empty");
@@ -234,7 +235,7 @@ describe.skipIf(!built)(built ? "the program" : "the program (skipped: dist/ is 
       printed += data;
     });
     await until(() => printed.includes("Ctrl-C"), "the environment");
-    second.child.kill("SIGTERM");
+    second.child.kill(signal);
     expect(await second.exit).toBe(0);
     expect(existsSync(/^KUBECONFIG=(\S+)$/m.exec(printed)![1]!)).toBe(false);
   });

@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { stringify } from "yaml";
@@ -167,6 +167,24 @@ describe("scenarios", () => {
     expect(code).toBe(2);
     expect(out).toContain("2 valid, 1 invalid");
     expect(err).toContain("bad.yaml:1: persona: is missing");
+  });
+  it.each([
+    ["an application", "opentelemetry-demo", "no-such-app", "no application no-such-app"],
+    [
+      "a fault",
+      "container-environment-variable",
+      "no-such-fault",
+      "no fault mechanism modified-kubernetes-workload-no-such",
+    ],
+    ["an argument", "name: KAFKA_ADDR", "nme: KAFKA_ADDR", "args.container.env.name"],
+  ])("warns where %s does not exist here", async (_what, was, is, message) => {
+    const folder = temporaryFolder();
+    const source = readFileSync(findScenario("sre-24").file, "utf8");
+    writeFileSync(join(folder, "mine.yaml"), source.replace(was, is));
+    const { code, out } = await cli(["scenarios", "validate", join(folder, "mine.yaml")]);
+    expect(code).toBe(0);
+    expect(out).toContain("warning: does not run here: no ");
+    expect(out).toContain(message);
   });
 });
 

@@ -275,6 +275,7 @@ describe("our YAML", () => {
       /mine\.yaml:2: persona: "sres" is not one of .*did you mean `sre`/,
     ],
     ["no YAML", "id: [1", /mine\.yaml:1: not valid YAML/],
+    ["two documents", `${GOOD}---\n${GOOD}`, /mine\.yaml:\d+: .*a second document begins here/],
     ["a list", "- 1", /mine\.yaml:1: is an array, must be an object/],
     ["nothing", "", /mine\.yaml: is empty, must be an object/],
     ["a group without a name", GOOD.replace(/^ +name: cart\n/m, ""), /ground_truth\.groups\[0\]: names nothing/],
