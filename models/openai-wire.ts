@@ -182,6 +182,7 @@ const OPTIONAL_FIELDS = [
 export function learn(quirks: Quirks, error: ModelError, request: object): boolean {
   if (error.kind !== "bad-request") return false;
   const { message } = error;
+  const fields = request as Record<string, unknown>;
   if (/reasoning_content|reasoning content|\bthinking\b/i.test(message)) {
     // One change of mind only: a server that refuses both is not to be helped.
     if (quirks.reasoningSettled) return false;
@@ -193,12 +194,18 @@ export function learn(quirks: Quirks, error: ModelError, request: object): boole
     quirks.foldSystem = true;
     return true;
   }
-  const field = OPTIONAL_FIELDS.find((one) => one in request && !quirks.without.has(one) && mentions(message, one));
+  const field = OPTIONAL_FIELDS.find(
+    (one) => fields[one] !== undefined && !quirks.without.has(one) && mentions(message, one),
+  );
   if (field !== undefined) {
     quirks.without.add(field);
     return true;
   }
-  if (!quirks.plainSchemas && "tools" in request && /schema|additionalProperties|unknown name|\$ref/i.test(message)) {
+  if (
+    !quirks.plainSchemas &&
+    fields.tools !== undefined &&
+    /schema|additionalProperties|unknown name|\$ref/i.test(message)
+  ) {
     quirks.plainSchemas = true;
     return true;
   }
