@@ -4,6 +4,7 @@
  * exists, html, js, urlquery, slice, base64decode. `define`, `template`, `block` and method calls are not there.
  */
 import { KubectlError } from "../errors.js";
+import { PrintBudget } from "./bound.js";
 import { goPlain, goQuote } from "./go-value.js";
 import { compactJson } from "./json.js";
 
@@ -124,6 +125,9 @@ function text(value: any): string {
   return value === undefined || value === null ? "<no value>" : goPlain(value);
 }
 
+/** Go itself takes no width beyond a million; here it must not make a text of nothing. */
+const WIDEST = 10_000;
+
 /** Go's Printf, for the verbs that templates use. */
 function printf(format: string, values: any[]): string {
   let next = 0;
@@ -135,7 +139,7 @@ function printf(format: string, values: any[]): string {
       const value = values[next++];
       let body: string;
       if (verb === "q") body = goQuote(String(value));
-      else if (verb === "f") body = Number(value).toFixed(digits === undefined ? 6 : Number(digits));
+      else if (verb === "f") body = Number(value).toFixed(digits === undefined ? 6 : Math.min(Number(digits), 100));
       else if (verb === "T") body = typeof value;
       else if (verb === "s" || verb === "v" || verb === "d" || verb === "t") {
         if (verb === "d" && typeof value !== "number") body = `%!d(${typeof value}=${goPlain(value)})`;
@@ -145,7 +149,7 @@ function printf(format: string, values: any[]): string {
       } else if (verb === "x")
         body = typeof value === "number" ? value.toString(16) : Buffer.from(String(value)).toString("hex");
       else return whole;
-      const pad = Number(size || 0);
+      const pad = Math.min(Number(size || 0), WIDEST);
       if (flags.includes("-")) return body.padEnd(pad);
       return body.padStart(pad, flags.includes("0") && typeof value === "number" ? "0" : " ");
     },
@@ -192,6 +196,7 @@ type Scope = Map<string, any>;
 
 class Run {
   private readonly root: any;
+  private readonly budget = new PrintBudget();
   constructor(root: any) {
     this.root = root;
   }
@@ -199,10 +204,11 @@ class Run {
   render(nodes: Node[], dot: any, scope: Scope): string {
     let out = "";
     for (const node of nodes) {
-      if (node.type === "text") out += node.text;
+      this.budget.steps();
+      if (node.type === "text") out += this.budget.text(node.text);
       else if (node.type === "action") {
         const { value, assigned } = this.pipeline(node.code, dot, scope);
-        if (!assigned) out += text(value);
+        if (!assigned) out += this.budget.text(text(value));
       } else if (node.type === "range") out += this.range(node, dot, scope);
       else {
         const inner: Scope = new Map(scope);
@@ -227,6 +233,7 @@ class Run {
     if (entries.length === 0) return this.render(node.otherwise, dot, new Map(scope));
     return entries
       .map(([key, item]) => {
+        this.budget.steps();
         const inner: Scope = new Map(scope);
         if (match?.[2]) inner.set(match[1] as string, key).set(match[2], item);
         else if (match) inner.set(match[1] as string, item);

@@ -3,6 +3,7 @@
  * unions and filters. Missing fields print nothing unless asked otherwise.
  */
 
+import { PrintBudget } from "./bound.js";
 import { goNumber } from "./go-value.js";
 import { compactJson } from "./json.js";
 
@@ -294,13 +295,17 @@ function nest(flat: Node[]): Node[] {
 /** `$` in a filter or path means the value at hand, as kubectl has it. */
 class Evaluator {
   private readonly options: JsonPathOptions;
+  readonly budget = new PrintBudget();
   constructor(options: JsonPathOptions) {
     this.options = options;
   }
 
   run(nodes: readonly Node[], current: any[]): any[] {
     let values = current;
-    for (const node of nodes) values = this.step(node, values);
+    for (const node of nodes) {
+      values = this.step(node, values);
+      this.budget.steps(values.length);
+    }
     return values;
   }
 
@@ -321,7 +326,11 @@ class Evaluator {
           Array.isArray(v) ? v : v !== null && typeof v === "object" ? sortedKeys(v).map((k) => v[k]) : [],
         );
       case "recursive":
-        return values.flatMap((v) => descend(v));
+        return values.flatMap((v) => {
+          const found = descend(v);
+          this.budget.steps(found.length);
+          return found;
+        });
       case "union":
         return node.nodes.flatMap((part) => this.step(part, values));
       case "array":
@@ -444,9 +453,12 @@ export class JsonPath {
     for (const node of nodes) {
       if (node.type === "range")
         for (const item of this.evaluator.run(node.path, current)) out += this.render(node.body, [item]);
-      else if (node.type === "text") out += node.text;
+      else if (node.type === "text") out += this.evaluator.budget.text(node.text);
       else if (node.type === "end") throw new JsonPathError("not in range, nothing to end");
-      else out += this.evaluator.run([node], current).map(valueText).join(" ");
+      else {
+        const found = this.evaluator.run([node], current).map((value) => this.evaluator.budget.text(valueText(value)));
+        out += found.join(" ");
+      }
     }
     return out;
   }
