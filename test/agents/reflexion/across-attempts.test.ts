@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { type AttemptReport, judgeAttempt, reflectOnAttempt } from "../../../agents/index.js";
+import { type AttemptReport, judgeAttempt, reflectOnAttempt, sreAgent } from "../../../agents/index.js";
 import { ModelError } from "../../../models/index.js";
+import { promptVariants } from "../../../prompts/index.js";
 import { type TestContext, testContext } from "../../support/agent-context.js";
 import { json, serve, type TestServer } from "../../support/http.js";
 import { ScriptedModel } from "../../support/scripted-model.js";
@@ -220,4 +221,16 @@ describe("reflection upon an attempt", () => {
     const running = reflectOnAttempt(made, verdict, testContext(model, { signal: abort.signal }));
     await expect(running).rejects.toThrow("interrupted");
   });
+});
+
+it.each(promptVariants())("notes of earlier attempts reach both tasks in the variant %s", async (promptVariant) => {
+  const answers = {
+    diagnosis: { tool: "submit_diagnosis", args: { entities: [] } },
+    mitigation: { tool: "submit_mitigation", args: { plan: [], actions: [], verified: false } },
+  };
+  for (const task of ["diagnosis", "mitigation"] as const) {
+    const model = new ScriptedModel([[answers[task]]]);
+    await sreAgent.run({ task, memory: ["it is not the cart"] }, testContext(model, { options: { promptVariant } }));
+    expect(JSON.stringify(model.requests[0]!.messages)).toContain("it is not the cart");
+  }
 });
