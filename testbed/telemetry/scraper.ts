@@ -50,8 +50,12 @@ export function startScraper(
 function createTarget(exporter: Exporter, store: MetricStore): (nowMs: number) => void {
   let seen = new Int32Array(1024);
   let round = 0;
+  /** The series of the last round that was completed, and its number. */
   let previous: Series[] = [];
+  let previousRound = -1;
   let current: Series[] = [];
+  /** How many of the previous round's series were seen in this one. */
+  let again = 0;
   let now = 0;
 
   const emit = (series: Series, value: number): void => {
@@ -62,6 +66,7 @@ function createTarget(exporter: Exporter, store: MetricStore): (nowMs: number) =
       seen = larger;
     }
     if (seen[id] !== round) {
+      if (seen[id] === previousRound) again++;
       seen[id] = round;
       current.push(series);
     }
@@ -71,9 +76,15 @@ function createTarget(exporter: Exporter, store: MetricStore): (nowMs: number) =
   return (nowMs) => {
     now = nowMs;
     round++;
+    again = 0;
     current.length = 0;
     exporter.collect(emit, nowMs);
-    for (const series of previous) if (seen[series.id] !== round) store.append(series, nowMs, STALE);
+    for (let i = 0; again < previous.length && i < previous.length; i++) {
+      const series = previous[i]!;
+      if (seen[series.id] === round) continue;
+      store.append(series, nowMs, STALE);
+    }
     [previous, current] = [current, previous];
+    previousRound = round;
   };
 }

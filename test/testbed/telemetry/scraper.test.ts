@@ -49,3 +49,32 @@ it("does not mark one exporter's series stale because another was scraped", () =
     expect(s.values.subarray(0, s.length).some(isStale)).toBe(false);
   }
 });
+
+it("marks what is gone also when series change places and a scrape in between failed", () => {
+  const clock = new VirtualClock(0);
+  const store = createMetricStore();
+  const [a, b, c, d] = ["a", "b", "c", "d"].map((name) => store.series({ __name__: name }));
+  const rounds = [[a, b], [b, c, b], "fails", [c, d], []] as const;
+  let turn = 0;
+  const one: Exporter = {
+    name: "one",
+    collect(emit) {
+      const round = rounds[turn++]!;
+      for (const s of round === "fails" ? [a, b] : round) emit(s!, turn);
+      if (round === "fails") throw new Error("broken");
+    },
+  };
+  const scraper = startScraper(clock, store, [one]);
+  for (const round of rounds) {
+    clock.advance(1000);
+    if (round === "fails") expect(() => scraper.scrape()).toThrow("broken");
+    else scraper.scrape();
+  }
+  const shown = [a, b, c, d].map((s) => Array.from(s!.values.subarray(0, s!.length), (v) => (isStale(v) ? "-" : v)));
+  expect(shown).toEqual([
+    [1, "-", 3],
+    [1, 2, 3, "-"],
+    [2, 4, "-"],
+    [4, "-"],
+  ]);
+});
