@@ -5,17 +5,25 @@
 import { duplicate, type FieldError, invalidValue, notSupported, required as requiredField } from "./errors.js";
 import { equal } from "./json.js";
 
+/** Findings that leave rules across fields unchecked; a number out of its bounds does not. */
+const BLOCKING = new Set<FieldError["type"]>([
+  "FieldValueNotSupported",
+  "FieldValueRequired",
+  "FieldValueTooLong",
+  "FieldValueTooMany",
+  "FieldValueTypeInvalid",
+]);
 const UNCHECKED: FieldError = invalidValue(
   "<nil>",
   null,
   "some validation rules were not checked because the object was invalid; correct the existing errors to complete validation",
 );
 
-/** What a server refuses in a custom resource. `hasRules`: the schema has CEL rules or is checked in several rounds. */
+/** What a server refuses in a custom resource. `scale`: the definition's scale subresource. */
 export function validateCustom(object: any, schema: any, scale?: { specReplicasPath?: string }): FieldError[] {
   const shape = checkSchema(object, schema, "");
   const errors = [...shape, ...checkReplicas(object, scale), ...checkLists(object, schema, "")];
-  if (shape.length > 0) errors.push(UNCHECKED);
+  if (shape.some((e) => BLOCKING.has(e.type))) errors.push(UNCHECKED);
   return errors;
 }
 

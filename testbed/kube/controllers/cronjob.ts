@@ -70,7 +70,25 @@ function noteFinished(plane: Plane, cron: KubeObject, jobs: KubeObject[], status
     } else active.push(reference);
   }
   status.active = active;
+  // Jobs that somebody made from the template by hand are the CronJob's, too.
+  const known = new Set(active.map((reference) => reference.uid));
+  for (const job of jobs) {
+    const finished = finishedAs(job);
+    if (known.has(job.metadata.uid) || isScheduled(job)) continue;
+    if (finished === undefined) {
+      const message = `Saw a job that the controller did not create or forgot: ${job.metadata.name}`;
+      event(plane, cron, "Warning", "UnexpectedJob", message);
+    } else if (finished.type === "Complete" && later(job.status.completionTime, status.lastSuccessfulTime)) {
+      status.lastSuccessfulTime = job.status.completionTime;
+    }
+  }
 }
+
+const isScheduled = (job: KubeObject) =>
+  job.metadata.annotations?.["batch.kubernetes.io/cronjob-scheduled-timestamp"] !== undefined;
+
+const later = (time: string | undefined, than: string | undefined) =>
+  time !== undefined && (than === undefined || Date.parse(time) > Date.parse(than));
 
 function start(plane: Plane, cron: KubeObject, jobs: KubeObject[], status: any, due: number): void {
   const deadline = cron.spec.startingDeadlineSeconds;

@@ -6,6 +6,8 @@ import { apiError, type Plane } from "./plane.js";
 
 /** How soon a namespace with something left in it is looked at again. */
 const RETRY_MS = 5_000;
+/** How long a namespace is left alone after its deletion, so that what is still being written to it can land. */
+const GRACE_MS = 5_000;
 
 export function startNamespaces(plane: Plane, inventory: Inventory): void {
   const { api } = plane;
@@ -13,6 +15,8 @@ export function startNamespaces(plane: Plane, inventory: Inventory): void {
     const name = key.slice(1);
     const namespace = api.get("namespaces", undefined, name);
     if (namespace?.metadata.deletionTimestamp === undefined) return;
+    const wait = Date.parse(namespace.metadata.deletionTimestamp) + GRACE_MS - plane.clock.now();
+    if (wait > 0) return queue.addAfter(key, wait);
     const left = empty(plane, inventory, name);
     if (left.length === 0) return finalize(plane, name);
     noteRemaining(plane, name, left);

@@ -111,19 +111,15 @@ export function equalSets(a: FieldSet, b: FieldSet): boolean {
   return count === 0;
 }
 
-/** All members, as paths. */
+/** All members, as paths: at each level first what is a member itself, then what is below. */
 export function members(set: FieldSet, prefix: string[] = []): string[][] {
-  const out: string[][] = [];
-  for (const element of Object.keys(set).sort()) {
-    if (element === ".") {
-      out.push(prefix);
-      continue;
-    }
-    const path = [...prefix, element];
-    if (isEmpty(set[element]!)) out.push(path);
-    else out.push(...members(set[element]!, path));
-  }
-  return out;
+  const elements = Object.keys(set)
+    .filter((element) => element !== ".")
+    .sort();
+  return [
+    ...elements.filter((element) => isMember(set[element]!)).map((element) => [...prefix, element]),
+    ...elements.flatMap((element) => members(set[element]!, [...prefix, element])),
+  ];
 }
 
 /** A path as the server prints it: `.spec.template.spec.containers[name="nginx"].image`. */

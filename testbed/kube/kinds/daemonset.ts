@@ -1,5 +1,5 @@
 /** DaemonSets. */
-import { type FieldError, invalidValue, required } from "../errors.js";
+import { type FieldError, required } from "../errors.js";
 import { equal } from "../json.js";
 import { age, containerCells, labelText, selectorText } from "./print.js";
 import { AGE_COLUMN, integer, type KindRules, NAME_COLUMN, text } from "./rules.js";
@@ -45,13 +45,7 @@ export const daemonSet: KindRules = {
           ...countOrPercent(rollingUpdate.maxSurge, "spec.updateStrategy.rollingUpdate.maxSurge"),
         );
         if (isZero(rollingUpdate.maxUnavailable) && isZero(rollingUpdate.maxSurge)) {
-          errors.push(
-            invalidValue(
-              "spec.updateStrategy.rollingUpdate.maxUnavailable",
-              rollingUpdate.maxUnavailable,
-              "cannot be 0 when maxSurge is 0",
-            ),
-          );
+          errors.push(required("spec.updateStrategy.rollingUpdate.maxUnavailable", "cannot be 0 when maxSurge is 0"));
         }
       }
     } else errors.push(...oneOf(type, ["RollingUpdate", "OnDelete"], "spec.updateStrategy"));

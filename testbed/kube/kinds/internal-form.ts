@@ -7,7 +7,13 @@ import { readFileSync } from "node:fs";
 import { packageFile } from "../../../paths.js";
 
 type Layout = null | boolean | number | string | [Layout] | { [field: string]: Layout };
-type Form = "podSpec" | "statefulSetUpdateStrategy" | "podDisruptionBudgetSpec" | "roleRef" | "servicePort";
+type Form =
+  | "persistentVolumeClaimSpec"
+  | "podSpec"
+  | "statefulSetUpdateStrategy"
+  | "podDisruptionBudgetSpec"
+  | "roleRef"
+  | "servicePort";
 
 let forms: Record<Form, Layout> | undefined;
 

@@ -2,6 +2,8 @@
 import { type FieldError, forbiddenField, invalidValue, notSupported, required } from "../errors.js";
 import { equal } from "../json.js";
 import { compareQuantities } from "../quantity.js";
+import { jsonDiff } from "./diff.js";
+import { internalForm } from "./internal-form.js";
 import { age } from "./print.js";
 import { AGE_COLUMN, type KindRules, NAME_COLUMN, text } from "./rules.js";
 import { oneOf, subdomainProblems } from "./validation.js";
@@ -49,18 +51,18 @@ export const persistentVolumeClaim: KindRules = {
   validateUpdate(object, old) {
     const free = (spec: any) => ({
       ...spec,
-      resources: undefined,
-      volumeName: undefined,
+      // A claim grows only once it has a volume.
+      ...(old.status?.phase === "Bound" ? { resources: undefined } : {}),
+      ...(old.spec.volumeName ? {} : { volumeName: undefined }),
       storageClassName: old.spec.storageClassName === undefined ? undefined : spec.storageClassName,
     });
-    if (
-      !equal(free(object.spec), free(old.spec)) ||
-      (old.spec.volumeName && object.spec.volumeName !== old.spec.volumeName)
-    ) {
+    if (!equal(free(object.spec), free(old.spec))) {
+      const shown = (spec: any) => internalForm(spec, "persistentVolumeClaimSpec");
+      const change = jsonDiff(shown(old.spec), shown(object.spec));
       return [
         forbiddenField(
           "spec",
-          "spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims",
+          `spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims\n${change}`,
         ),
       ];
     }
@@ -89,7 +91,7 @@ export const persistentVolumeClaim: KindRules = {
       object.metadata.name,
       object.metadata.deletionTimestamp ? "Terminating" : (status.phase ?? ""),
       spec.volumeName ?? "",
-      bound ? (status.capacity?.storage ?? "") : "",
+      bound ? (status.capacity?.storage ?? "0") : "",
       bound ? accessModes(status.accessModes) : "",
       spec.storageClassName ?? object.metadata.annotations?.["volume.beta.kubernetes.io/storage-class"] ?? "",
       spec.volumeAttributesClassName ?? "<unset>",

@@ -82,7 +82,7 @@ function fresh(list: any[], type: Type | undefined): any[] {
 }
 
 /** As Go prints a map: `map[a:1 b:2]`. */
-function goMap(value: any): string {
+export function goMap(value: any): string {
   if (Array.isArray(value)) return `[${value.map(goMap).join(" ")}]`;
   if (!isObject(value)) return value === null ? "<nil>" : String(value);
   const parts = Object.keys(value)

@@ -1,4 +1,5 @@
 /** What resources there are: aggregated discovery and the older documents. */
+import { createHash } from "node:crypto";
 import type { ResourceInfo } from "../resources.js";
 import type { ApiServer } from "../server.js";
 
@@ -85,6 +86,12 @@ export function coreVersions(): object {
   };
 }
 
+/** Tells clients, in eight bytes, in which form a resource is stored. */
+function storageVersionHash(server: ApiServer, info: ResourceInfo): string {
+  const { group, version, kind } = server.registry.stored(info.key) ?? info;
+  return createHash("sha256").update(`${group}/${version}/${kind}`).digest().subarray(0, 8).toString("base64");
+}
+
 /** GET /api/v1 and /apis/GROUP/VERSION; undefined when it is not served. */
 export function resourceList(server: ApiServer, group: string, version: string): object | undefined {
   const list = groups(server).get(group)?.get(version);
@@ -98,6 +105,7 @@ export function resourceList(server: ApiServer, group: string, version: string):
       verbs: info.verbs,
       ...(info.shortNames.length > 0 ? { shortNames: info.shortNames } : {}),
       ...(info.categories.length > 0 ? { categories: info.categories } : {}),
+      ...(info.verbs.includes("list") ? { storageVersionHash: storageVersionHash(server, info) } : {}),
     },
     ...[...info.subresources.values()].map((s) => ({
       name: `${info.resource}/${s.name}`,
@@ -110,7 +118,7 @@ export function resourceList(server: ApiServer, group: string, version: string):
   ]);
   return {
     kind: "APIResourceList",
-    apiVersion: "v1",
+    ...(group === "" ? {} : { apiVersion: "v1" }),
     groupVersion: group === "" ? version : `${group}/${version}`,
     resources,
   };

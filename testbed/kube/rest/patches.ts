@@ -6,7 +6,7 @@ import { ApplyConflicts, managedByApply, unchangedSinceLastApplied } from "../fi
 import { clone, isObject, jsonProblem } from "../json.js";
 import type { KubeObject } from "../objects.js";
 import { jsonPatch, mergePatch, PatchError } from "../patch/simple.js";
-import { strategicPatch } from "../patch/strategic.js";
+import { goMap, strategicPatch } from "../patch/strategic.js";
 import { apiVersionOf } from "../resources.js";
 import { zeroStruct } from "../schema/decode.js";
 import { createObject, decodeForWrite, updateObject, type WriteRequest, workflow } from "../writes.js";
@@ -85,7 +85,14 @@ function plainPatch(call: Call, type: string): KubeObject {
     if (!wantsList) throw new StatusError(500, undefined, error.message);
     throw new StatusError(422, "Invalid", "the server rejected our request due to an error in our request", {});
   }
-  const refuse = (why: string) => invalidPatch(patched, why);
+  const strategic = type === "application/strategic-merge-patch+json";
+  const refuse = (why: string) => invalidPatch(strategic ? goMap(body) : JSON.stringify(patched), why);
+  if (patched.kind !== info.kind || patched.apiVersion !== apiVersionOf(info)) {
+    throw invalidPatch(
+      JSON.stringify(patched),
+      `no kind "${patched.kind}" is registered for version "${patched.apiVersion}"`,
+    );
+  }
   const request = writeRequest(call, (findings) => refuse(`strict decoding error: ${findings.join(", ")}`));
   const renamed = patched.metadata?.name;
   if (renamed !== name) {
@@ -110,8 +117,8 @@ function plainPatch(call: Call, type: string): KubeObject {
   }
 }
 
-function invalidPatch(patched: any, why: string): StatusError {
-  const message = `Invalid value: ${JSON.stringify(JSON.stringify(patched))}: ${why}`;
+function invalidPatch(shown: string, why: string): StatusError {
+  const message = `Invalid value: ${JSON.stringify(shown)}: ${why}`;
   return new StatusError(422, "Invalid", ` "" is invalid: patch: ${message}`, {
     causes: [{ reason: "FieldValueInvalid", message, field: "patch" }],
   });
@@ -219,7 +226,7 @@ function untyped(call: Call, config: any, problem: string): StatusError {
   );
 }
 
-function applyConflict({ conflicts }: ApplyConflicts): StatusError {
+export function applyConflict({ conflicts }: ApplyConflicts): StatusError {
   const describe = (c: ApplyConflicts["conflicts"][number]) => {
     const { manager, operation, apiVersion, subresource } = c.entry;
     const door = subresource ? ` with subresource "${subresource}"` : "";

@@ -144,9 +144,8 @@ function found(document: object | undefined): ApiResponse {
 
 /** What a server that knows nothing of a version answers: a Status below `/api/`, and for groups that it knows. */
 function unknownVersion(server: ApiServer, group: string): ApiResponse {
-  return group === "" || server.registry.all().some((i) => i.group === group)
-    ? failure(pathNotFound())
-    : notFoundPage();
+  const known = group === "" || server.registry.all().some((i) => i.group === group && i.definition === undefined);
+  return known ? failure(pathNotFound()) : notFoundPage();
 }
 
 function notFoundPage(): ApiResponse {

@@ -1,10 +1,13 @@
 /** The scale subresource: replicas of a workload through one small object. */
+import { parse as parseYaml } from "yaml";
 import { badRequest, conflict, invalid, invalidValue, MODIFIED } from "../errors.js";
-import { clone } from "../json.js";
+import { ApplyConflicts, type ManagedFieldsEntry } from "../fields/managed.js";
+import { clone, jsonProblem } from "../json.js";
 import { selectorText } from "../kinds/print.js";
 import type { KubeObject } from "../objects.js";
 import { jsonPatch, mergePatch, PatchError } from "../patch/simple.js";
 import { updateObject } from "../writes.js";
+import { applyConflict } from "./patches.js";
 import { existing } from "./reading.js";
 import type { Call } from "./router.js";
 import { managerOf } from "./writing.js";
@@ -45,26 +48,56 @@ export function getScale(call: Call): any {
   return scaleOf(call, existing(call));
 }
 
+/** The scale that the request asks for. @throws StatusError */
+function wanted(call: Call, method: string, old: KubeObject, before: any): any {
+  const text = call.request.body ?? "";
+  if ((call.request.headers["content-type"] ?? "").startsWith("application/apply-patch")) {
+    return wantedByApply(call, text, old, before);
+  }
+  let body: any;
+  try {
+    body = JSON.parse(text);
+  } catch (error) {
+    throw badRequest(`error decoding patch: ${jsonProblem(error, text)}`);
+  }
+  if (method !== "patch") return body;
+  try {
+    return Array.isArray(body) ? jsonPatch(before, body) : mergePatch(before, body);
+  } catch (error) {
+    if (error instanceof PatchError) throw badRequest(error.message);
+    throw error;
+  }
+}
+
+/** Replicas by server-side apply: those who own them have to agree, or be overruled by `force`. */
+function wantedByApply(call: Call, text: string, old: KubeObject, before: any): any {
+  const config = parseYaml(text);
+  const replicas = config?.spec?.replicas;
+  if (replicas === undefined || replicas === before.spec.replicas) return before;
+  if (call.request.query.get("force") !== "true") {
+    const manager = managerOf(call);
+    const path = ".spec.replicas";
+    const owners = ((old.metadata.managedFields ?? []) as ManagedFieldsEntry[]).filter(
+      (entry) => entry.fieldsV1?.["f:spec"]?.["f:replicas"] !== undefined,
+    );
+    const unowned = { manager: "before-first-apply", operation: "Update", subresource: "scale" } as ManagedFieldsEntry;
+    const others = (owners.length === 0 ? [unowned] : owners).filter((entry) => entry.manager !== manager);
+    const conflicts = others.map((entry) => ({
+      manager: entry.manager ?? "",
+      entry: { ...entry, apiVersion: "autoscaling/v1" },
+      path,
+    }));
+    if (conflicts.length > 0) throw applyConflict(new ApplyConflicts(conflicts));
+  }
+  return { ...before, spec: { ...before.spec, replicas } };
+}
+
 /** PUT and PATCH. @throws StatusError */
 export function putScale(call: Call, method: string): any {
   const { server } = call;
   const old = existing(call);
   const before = scaleOf(call, old);
-  let next: any;
-  let body: any;
-  try {
-    body = JSON.parse(call.request.body ?? "");
-  } catch {
-    throw badRequest("error decoding patch: unexpected end of JSON input");
-  }
-  if (method === "patch") {
-    try {
-      next = Array.isArray(body) ? jsonPatch(before, body) : mergePatch(before, body);
-    } catch (error) {
-      if (error instanceof PatchError) throw badRequest(error.message);
-      throw error;
-    }
-  } else next = body;
+  const next = wanted(call, method, old, before);
   const version = next.metadata?.resourceVersion;
   if (version && version !== old.metadata.resourceVersion)
     throw conflict(call.target.info, old.metadata.name, MODIFIED);

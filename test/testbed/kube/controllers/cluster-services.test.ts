@@ -182,7 +182,11 @@ describe("a namespace", () => {
     c.api.create("deployments.apps", { ...web, metadata: { ...web.metadata, namespace: "shop" } });
     c.clock.advance(10 * SECOND);
     c.api.delete("namespaces", undefined, "shop");
-    c.clock.advance(SECOND);
+    // For the first seconds, only the phase tells.
+    c.clock.advance(4 * SECOND);
+    expect(c.api.get("namespaces", undefined, "shop")?.status).toEqual({ phase: "Terminating" });
+    expect(c.api.list("deployments.apps", "shop")).toHaveLength(1);
+    c.clock.advance(2 * SECOND);
     const namespace: any = c.api.get("namespaces", undefined, "shop");
     expect(namespace.status.phase).toBe("Terminating");
     expect(namespace.status.conditions.find((each: any) => each.type === "NamespaceContentRemaining")).toMatchObject({
