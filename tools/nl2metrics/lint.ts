@@ -31,7 +31,9 @@ export async function lintMetricsQuery(query: MetricsQuery, context: ToolContext
 
 /** Asks the server to read the query; one that cannot leaves it to the light reading here. */
 async function syntaxFindings(promql: string, scan: Scan, context: ToolContext): Promise<Finding[]> {
-  const own = scan.problems.map(({ message, at }) => ({ message, ...wordAt(promql, at) }));
+  const own = scan.problems.map(({ message, at, end }) =>
+    end === undefined ? { message, ...wordAt(promql, at) } : { message, word: promql.slice(at, end), start: at },
+  );
   if (promql.trim() === "") return own;
   try {
     await getJson(context.endpoints, "prometheus", "/api/v1/format_query", { query: promql }, context.signal);

@@ -49,6 +49,8 @@ export interface Scan {
 export interface Problem {
   message: string;
   at: number;
+  /** Where the place ends, when it is more than the word at `at`. */
+  end?: number;
 }
 
 interface Token {
@@ -110,6 +112,7 @@ export function scanPromql(query: string): Scan {
           problems.push({
             message: `${token.text}() needs a range vector: put a range such as [5m] after the selector`,
             at,
+            end: tokens[closing(tokens, i + 1)]!.at + 1,
           });
         }
         pending = { name: token.text, at, subquery: false };

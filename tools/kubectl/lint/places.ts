@@ -58,7 +58,7 @@ const UNQUOTED = [
 /** What a message names: what stands in quotes, flags, what stands in parentheses, fields as the flag of their name. */
 function named(message: string): string[] {
   // An object that is invalid is not what is wrong with it.
-  const text = message.replace(/^The [\w.]+ "[^"]*" is invalid/, "");
+  const text = message.replace(/\b[\w.]+ "[^"]*" is invalid/, "");
   const found = UNQUOTED.flatMap((pattern) => pattern.exec(text)?.[1] ?? []);
   for (const match of text.matchAll(/"((?:[^"\\]|\\.)*)"|'([^']+)'/g))
     found.push((match[1] ?? match[2])!.replace(/\\(["\\])/g, "$1"));
@@ -108,7 +108,12 @@ export function findingAt(
       (name.startsWith("-") && !name.startsWith("--")
         ? own.find(({ word }) => /^-[A-Za-z]/.test(word) && word.includes(name[1]!))
         : undefined);
-    if (hit !== undefined) return findingIn(text, hit, name, shown);
+    if (hit === undefined) continue;
+    const next = all[all.indexOf(hit) + 1]?.span;
+    // A flag whose value stands apart from it.
+    if (name.startsWith("--") && hit.word === name && hit.span !== undefined && next !== undefined)
+      return { message: shown, word: text.slice(hit.span.start, next.end), start: hit.span.start };
+    return findingIn(text, hit, name, shown);
   }
   const hit = all.find(({ word }) => word === fallback) ?? own[0] ?? all[0];
   if (hit === undefined) return { message: shown, word: text.trim(), start: 0 };

@@ -34,6 +34,9 @@ export async function readCommand(text: string, policy: Policy): Promise<ReadCom
   const parsed = parseCommandLine(text);
   if (!parsed.ok) return { findings: [commandLineFinding(text, parsed.error)] };
   const [argv = [], ...filters] = parsed.pipeline;
+  const unknown = unknownCreation(argv);
+  if (unknown !== undefined)
+    return { findings: [findingAt(text, argv, `"${unknown.word}"`, "create", unknown.message)] };
   const verdict = guard(argv, policy);
   if (!verdict.ok) {
     const message = "usage" in verdict ? verdict.usage : verdict.message;
@@ -48,6 +51,18 @@ export async function readCommand(text: string, policy: Policy): Promise<ReadCom
     if (stderr && !/did not end/.test(stderr)) findings.push(filterFinding(text, filter, stderr.trim()));
   }
   return findings.length > 0 ? { findings } : { argv, invocation: verdict.invocation };
+}
+
+/** `create` with a kind that it does not know: what it says of the flags behind it would lead astray. */
+function unknownCreation(argv: readonly string[]): { word: string; message: string } | undefined {
+  if (verbWord(argv) !== "create") return undefined;
+  const word = argv[argv.indexOf("create") + 1];
+  if (word === undefined || word.startsWith("-") || /^[^a-z]*$/i.test(word)) return undefined;
+  const kinds = [...new Set(VERBS.filter(({ name }) => name[0] === "create").flatMap(({ name }) => name[1] ?? []))];
+  if (kinds.includes(word)) return undefined;
+  const near = didYouMean(word, kinds, 2);
+  const message = `kubectl create ${word} is not available${near}; other kinds are made with \`kubectl create -f -\` and a manifest`;
+  return { word, message };
 }
 
 /** A Go template is read when it is first filled in, which is too late here. */
