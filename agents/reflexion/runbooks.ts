@@ -27,6 +27,8 @@ export interface RunbookMemory {
 export const DEFAULT_TOP = 3;
 /** Longest chunk in characters: three of them do not crowd out a prompt. */
 const MAX_CHUNK = 2_400;
+/** The rarest words of a query that are looked for: the others tell chunks apart the least, and each costs a pass. */
+const MAX_TERMS = 24;
 
 /** @param top how many chunks a search returns at most */
 export async function createRunbookMemory(
@@ -40,16 +42,28 @@ export async function createRunbookMemory(
     import("@langchain/community/retrievers/bm25"),
     import("@langchain/core/documents"),
   ]);
-  // The retriever looks for the query's words in lower case and anywhere in a text; given whole words between marks, it
-  // finds whole words, however they were written.
-  const indexed = chunks.map(
-    (chunk, index) =>
-      new Document({ pageContent: marked(words(`${chunk.heading}\n${chunk.text}`)), metadata: { index } }),
-  );
+  // The retriever counts ASCII words, and looks for the query's anywhere in a text, in lower case. Numbers in the place of
+  // words, each between marks, make it find whole words of any language, however they were written.
+  const vocabulary = new Map<string, { number: number; chunks: number }>();
+  const numberOf = (word: string): number => {
+    const known = vocabulary.get(word) ?? { number: vocabulary.size, chunks: 0 };
+    vocabulary.set(word, known);
+    return known.number;
+  };
+  const indexed = chunks.map((chunk, index) => {
+    const text = words(`${chunk.heading}\n${chunk.text}`);
+    const pageContent = marked(text.map(numberOf));
+    for (const word of new Set(text)) vocabulary.get(word)!.chunks++;
+    return new Document({ pageContent, metadata: { index } });
+  });
   const retriever = BM25Retriever.fromDocuments(indexed, { k: top, includeScore: true });
   return {
     async find(query) {
-      const asked = [...new Set(words(query))];
+      const known = [...new Set(words(query))].flatMap((word) => vocabulary.get(word) ?? []);
+      const asked = known
+        .sort((a, b) => a.chunks - b.chunks || a.number - b.number)
+        .slice(0, MAX_TERMS)
+        .map((one) => one.number);
       if (asked.length === 0) return [];
       const found = await retriever.invoke(marked(asked));
       return found
@@ -65,9 +79,16 @@ const STOP_WORDS = new Set(
   ),
 );
 
-/** Words in lower case; names in camel or kebab case also by their parts. */
+/** Words in lower case; names in camel or kebab case also by their parts; pairs of characters where no blanks divide words. */
 function words(text: string): string[] {
   const found: string[] = [];
+  for (const [run] of text.matchAll(/[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]+/gu)) {
+    const characters = [...run];
+    characters.forEach((character, index) => {
+      const next = characters[index + 1];
+      if (next !== undefined || characters.length === 1) found.push(character + (next ?? ""));
+    });
+  }
   for (const [word] of text.matchAll(/[\p{L}\p{N}][\p{L}\p{N}_-]*/gu)) {
     const parts = word.split(/[-_]|(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])/);
     const all = parts.length > 1 ? [word, ...parts] : [word];
@@ -78,8 +99,8 @@ function words(text: string): string[] {
   return found;
 }
 
-function marked(tokens: readonly string[]): string {
-  return tokens.map((token) => `|${token}|`).join(" ");
+function marked(tokens: readonly number[]): string {
+  return tokens.map((token) => `_${token}_`).join(" ");
 }
 
 interface Section {

@@ -65,6 +65,8 @@ describe("the memory", () => {
       text: "# Kafka\nConsumer lag grows: look at KafkaConsumerLagHigh and the accounting service.",
     },
     { source: "cart.md", text: "# Cart\nThe cart cannot reach Valkey: check the Service port." },
+    { source: "支付.md", text: "# 支付\n支付失败时，先看数据库。" },
+    { source: "mémoire.md", text: "# Mémoire\nLa mémoire est pleine." },
     { source: "cartographer.md", text: "# Cartographer\nMaps of the world." },
   ];
 
@@ -72,6 +74,8 @@ describe("the memory", () => {
     ["an alert's name, whatever its case", "kafkaconsumerlaghigh", ["kafka.md"]],
     ["parts of a name", "the lag of consumer-accounting", ["kafka.md"]],
     ["whole words only", "cart", ["cart.md"]],
+    ["words that no blanks divide", "订单的支付失败了", ["支付.md"]],
+    ["words with accents", "MÉMOIRE PLEINE", ["mémoire.md"]],
     ["nothing that fits", "zebra crossing", []],
     ["stop words alone", "the of and", []],
     ["nothing asked", "", []],
@@ -89,6 +93,14 @@ describe("the memory", () => {
     const found = await (await createRunbookMemory(many, { top: 2 })).find("error");
     expect(found.map((match) => match.source)).toEqual(["8.md", "7.md"]);
     expect(found[0]!.score).toBeGreaterThan(found[1]!.score);
+  });
+
+  it("of one language without ASCII finds it, too", async () => {
+    const memory = await createRunbookMemory([
+      { source: "a", text: "支付失败" },
+      { source: "b", text: "库存不足" },
+    ]);
+    expect((await memory.find("库存")).map((match) => match.source)).toEqual(["b"]);
   });
 
   it("of nothing finds nothing", async () => {
