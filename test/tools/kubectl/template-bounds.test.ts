@@ -29,7 +29,10 @@ describe("go-template", () => {
 });
 
 describe("jsonpath", () => {
-  it.each(["{.items}".repeat(200), "{..}".repeat(200)])("stops %s", (template) => {
+  it.each([
+    ["all objects, time and again", "{.items}".repeat(200)],
+    ["everything below them, time and again", "{..}".repeat(200)],
+  ])("stops what prints %s", (_name, template) => {
     expect(() => new JsonPath(template).print(list)).toThrow(/more than .*: (choose|name)/);
   });
 
