@@ -68,15 +68,17 @@ export const PROVIDERS: Record<string, Provider> = {
     ...(p.max_tokens === undefined ? {} : { maxOutputTokens: p.max_tokens }),
     ...(p.top_k === undefined ? {} : { topK: p.top_k }),
   })),
-  bedrock: packaged("AWS Bedrock (AWS credentials and AWS_REGION)", "@langchain/aws", undefined, ({ env }) => {
+  bedrock: packaged("AWS Bedrock (AWS credentials and AWS_REGION)", "@langchain/aws", undefined, ({ env, baseUrl }) => {
     const region = env.BEDROCK_AWS_REGION ?? env.AWS_REGION ?? env.AWS_DEFAULT_REGION;
-    return region === undefined ? {} : { region };
+    return {
+      ...(region === undefined ? {} : { region }),
+      ...(baseUrl === undefined ? {} : { endpointHost: new URL(baseUrl).host }),
+    };
   }),
   watsonx: {
     about: "IBM watsonx.ai (WATSONX_AI_PROJECT_ID)",
     keyVariable: "WATSONX_AI_APIKEY",
     baseUrlVariable: "WATSONX_AI_URL",
-    package: "@ibm-cloud/watsonx-ai",
     create: watsonx,
   },
   ...Object.fromEntries(Object.entries(COMPATIBLE_SERVICES).map(([name, service]) => [name, compatible(service)])),

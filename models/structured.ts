@@ -15,6 +15,8 @@ export function structuredSettings(
   schema: Record<string, unknown>,
 ): Record<string, unknown>[] {
   if (backend === "ollama") return [{ format: schema }, { format: "json" }];
+  if (backend === "googlegenerativeai") return [{ responseSchema: schema }];
+  // Anthropic wants every object closed, which a tool's free input cannot be: its other protocols serve better there.
   if (!RESPONSE_FORMAT.has(backend)) return [];
   const json_schema = { type: "json_schema", json_schema: { name, schema } };
   return [{ response_format: json_schema }, { response_format: { type: "json_object" } }];

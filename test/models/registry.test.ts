@@ -23,6 +23,7 @@ models:
     api_key_env: OUR_KEY
     parameters: {temperature: 0.3, max_tokens: 900}
     price: {input: 0.5, output: 1.5, cached: 0.1}
+    context_window: 16000
     headers: {x-team: secret-team-header}
   open:
     provider: ollama
@@ -57,6 +58,21 @@ describe("resolveModel", () => {
     { name: "openai:", env: {}, fails: /unknown model/ },
     { name: "constructor:x", env: {}, fails: /unknown provider/ },
     { name: "anthropic:claude", env: { ANTHROPIC_API_KEY: "k" }, fails: /npm install @langchain\/anthropic/ },
+    { name: "google-genai:g", env: { GOOGLE_API_KEY: "k" }, fails: /npm install @langchain\/google-genai/ },
+    { name: "bedrock:b", env: {}, fails: /npm install @langchain\/aws/ },
+    {
+      name: "watsonx:w",
+      env: { WATSONX_AI_APIKEY: "k", WATSONX_AI_PROJECT_ID: "p" },
+      is: { provider: "watsonx", secrets: ["k"] },
+    },
+    { name: "watsonx:w", env: { WATSONX_AI_APIKEY: "k" }, fails: "a project: set the environment variable WATSONX_AI" },
+    { name: "azure_openai:x", env: { AZURE_OPENAI_API_KEY: "k" }, fails: "AZURE_OPENAI_ENDPOINT" },
+    { name: "groq:llama", env: {}, fails: "GROQ_API_KEY" },
+    { name: "groq:llama", env: { GROQ_API_KEY: "k" }, is: { provider: "groq", model: "llama", secrets: ["k"] } },
+    { name: "mistralai:m", env: { MISTRAL_API_KEY: "k" }, is: { provider: "mistralai" } },
+    { name: "openrouter:a/b:free", env: { OPENROUTER_API_KEY: "k" }, is: { model: "a/b:free" } },
+    { name: "human", env: {}, is: { provider: "human", isLlm: false } },
+    { name: "ollama:x", env: {}, is: { contextWindow: 32768 } },
     { name: "watsonx:granite", env: {}, fails: "WATSONX_AI_APIKEY" },
   ])("$name with $env", async ({ name, env, is, fails }) => {
     const resolved = resolveModel(name, { env: { HOME: folder, ...env } });
@@ -71,6 +87,7 @@ describe("resolveModel", () => {
       model: "qwen2.5-72b",
       parameters: { temperature: 0.3, seed: 42, max_tokens: 900 },
       price: { input: 0.5, output: 1.5, cached: 0.1 },
+      contextWindow: 16_000,
       secrets: ["our-secret-key", "secret-team-header"],
     });
     await expect(resolveModel("ours", { modelsFile: entry, env: {} })).rejects.toThrow(
