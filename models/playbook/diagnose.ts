@@ -1,6 +1,6 @@
 /** The diagnosis playbook: alerts, one look at the namespace, rules, an answer. */
 import { type Asking, addresses, type Evidence, type FiringAlert, gather, parseAlerts } from "./evidence.js";
-import { type Hypothesis, hypotheses } from "./hypotheses.js";
+import { blamed, type Hypothesis, hypotheses } from "./hypotheses.js";
 import { ask, type Call, type Script } from "./script.js";
 import { alertsCall, failedTracesCall, kubectlCall, type Toolbox } from "./toolbox.js";
 
@@ -41,7 +41,7 @@ export function causes(evidence: readonly Evidence[]): Hypothesis[] {
 
 export function* diagnose(toolbox: Toolbox): Script {
   const { alerts, evidence } = yield* investigate(toolbox);
-  const found = causes(evidence);
+  const found = yield* corroborate(toolbox, evidence, causes(evidence));
   const chain = found.flatMap((cause) => evidence.flatMap((one) => propagations(one, cause)));
   const reached = new Set(chain.flatMap((link) => [link.source, link.target]));
   const symptoms = [...reached].filter((name) => !found.some((cause) => cause.entity === name));
@@ -66,6 +66,38 @@ export function* diagnose(toolbox: Toolbox): Script {
       found.length > 0
         ? found.map((cause) => cause.condition).join("; ")
         : "No contradiction in the state of workloads, services, configuration and flags: no root cause to name.",
+  });
+}
+
+/** What a log says of trouble. */
+const TROUBLE = "error|fail|refused|panic|unavailable|timeout|timed out|exception|denied";
+/** Causes whose logs are read, at most. */
+const READ_LOGS_OF = 3;
+
+/**
+ * One more piece of evidence for each cause: where failed traces point to it they are that, elsewhere the log of what it
+ * breaks is read, which takes a step.
+ */
+function* corroborate(
+  toolbox: Toolbox,
+  evidence: readonly Evidence[],
+  found: readonly Hypothesis[],
+): Script<readonly Hypothesis[]> {
+  const calls = found.map((cause, i) => {
+    const place = evidence.find((one) => cause.entity.startsWith(`${one.namespace}/`));
+    const workload = place?.workloads.find((one) => one.name === cause.component);
+    if (!place || !workload || i >= READ_LOGS_OF || blamed(place, cause)) return undefined;
+    const from = `${workload.kind.toLowerCase()}/${workload.name} -n ${place.namespace}`;
+    return kubectlCall(toolbox, `kubectl logs ${from} --tail=200 | grep -iE '${TROUBLE}' | tail -n 3`);
+  });
+  const asked = calls.filter((call): call is Call => call !== undefined);
+  if (asked.length === 0) return found;
+  const answers = yield asked;
+  return found.map((cause, i) => {
+    const call = calls[i];
+    if (call === undefined) return cause;
+    const said = (answers[asked.indexOf(call)] ?? "").trim().slice(0, 300);
+    return { ...cause, evidence: `${cause.evidence}; ${said === "" ? "its log tells of no trouble" : `log: ${said}`}` };
   });
 }
 

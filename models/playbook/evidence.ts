@@ -90,6 +90,11 @@ export function queries(namespace: string): Record<string, string> {
   };
 }
 
+/** Whether the alert tool's answer says that nothing fires; an error, or no answer, says nothing of the kind. */
+export function noneFires(text: string): boolean {
+  return /^no firing alerts\b/m.test(text);
+}
+
 /** Reads the firing alerts out of the alert tool's answer: `Name{label="value", ...} firing since ...` a line. */
 export function parseAlerts(text: string): FiringAlert[] {
   return text.split("\n").flatMap((row) => {

@@ -44,7 +44,8 @@ export function hypotheses(evidence: Evidence): Hypothesis[] {
 /** What it adds to a hypothesis that failed traces end at its component. */
 const BLAME = 0.5;
 
-function blamed(evidence: Evidence, hypothesis: Hypothesis): boolean {
+/** Whether failed traces end at the component of a hypothesis. */
+export function blamed(evidence: Evidence, hypothesis: Hypothesis): boolean {
   return evidence.failures.some(({ path, peer }) => hypothesis.component === (peer ?? path.at(-1)));
 }
 

@@ -12,7 +12,7 @@ import type { ChatResult } from "@langchain/core/outputs";
 import type { Runnable } from "@langchain/core/runnables";
 import { diagnose } from "./diagnose.js";
 import { mitigate } from "./mitigate.js";
-import { type Call, nextCalls, type Script, type Turn } from "./script.js";
+import { type Call, lastCalls, nextCalls, type Script, type Turn } from "./script.js";
 import type { Toolbox } from "./toolbox.js";
 
 export const PLAYBOOK_NAME = "playbook (rule-based, not an LLM)";
@@ -34,10 +34,13 @@ export class PlaybookModel extends BaseChatModel {
   }
 
   override async _generate(messages: BaseMessage[]): Promise<ChatResult> {
+    if (this.#tools.length === 0) return answer(new AIMessage(WITHOUT_TOOLS));
+    const turns = conversation(messages);
     const toolbox = openToolbox(this.#tools, messages);
     const script: Script = toolbox.submit.includes("mitigation") ? mitigate(toolbox) : diagnose(toolbox);
-    const turns = conversation(messages);
-    const calls = nextCalls(script, turns);
+    // After a limit only the answer may be given.
+    const last = this.#tools.every((tool) => tool === toolbox.submit);
+    const calls = last ? lastCalls(script, turns, toolbox.submit) : nextCalls(script, turns);
     const message = calls
       ? new AIMessage({
           content: "",
@@ -49,8 +52,15 @@ export class PlaybookModel extends BaseChatModel {
           })),
         })
       : new AIMessage("The playbook has nothing to add.");
-    return { generations: [{ text: message.text, message }] };
+    return answer(message);
   }
+}
+
+/** It can neither write queries nor reflect: whoever asks for that is told so. */
+const WITHOUT_TOOLS = "This is the playbook: fixed rules, no language model. Without tools it has nothing to say.";
+
+function answer(message: AIMessage): ChatResult {
+  return { generations: [{ text: message.text, message }] };
 }
 
 /** @returns a fresh playbook model; it holds no state between calls */
@@ -63,10 +73,14 @@ function toolName(tool: BindToolsInput): string {
   return name ?? fn?.name ?? "";
 }
 
-/** Finds the tools by what their names say. @throws Error when one that the playbook cannot do without is missing */
+/**
+ * Finds the tools by what their names say; with nothing but a submit tool the others are not needed.
+ * @throws Error when one that the playbook cannot do without is missing
+ */
 function openToolbox(tools: string[], messages: readonly BaseMessage[]): Toolbox {
+  const answerOnly = tools.every((one) => /^submit/i.test(one));
   const find = (pattern: RegExp) => {
-    const name = tools.find((one) => pattern.test(one));
+    const name = tools.find((one) => pattern.test(one)) ?? (answerOnly ? "" : undefined);
     if (name === undefined) {
       throw new Error(`the playbook needs a tool like ${pattern.source}; it was given: ${tools.join(", ") || "none"}`);
     }

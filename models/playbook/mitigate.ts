@@ -1,9 +1,9 @@
 /** The mitigation playbook: look again, apply each cause's remedy, wait until the alerts are gone, report. */
 import { stringify } from "yaml";
 import { causes, investigate } from "./diagnose.js";
-import { type Evidence, parseAlerts } from "./evidence.js";
+import { type Evidence, noneFires } from "./evidence.js";
 import type { Hypothesis, Remedy } from "./hypotheses.js";
-import { ask, type Call, type Script } from "./script.js";
+import { ask, type Call, NOT_MADE, type Script } from "./script.js";
 import { alertsCall, kubectlCall, type Toolbox, waitCall } from "./toolbox.js";
 
 /** Seconds between two looks at the alerts, and how many looks: 15 minutes in all, the longest `for` and window twice. */
@@ -26,11 +26,11 @@ export function* mitigate(toolbox: Toolbox): Script {
   let verified = false;
   for (let look = 0; look < LOOKS && !verified && (actions.length > 0 || look === 0); look++) {
     if (actions.length > 0) yield* one(waitCall(toolbox, WAIT_SECONDS));
-    verified = parseAlerts(yield* one(alertsCall(toolbox))).length === 0;
+    verified = noneFires(yield* one(alertsCall(toolbox)));
   }
   yield* ask(toolbox.submit, {
     plan: found.map((cause) => `${cause.condition}: ${describe(cause.remedy)}`),
-    actions,
+    actions: actions.filter((action) => action.result !== NOT_MADE),
     verified,
     summary: verified ? "No alert fires any more." : "Alerts still fire after the actions.",
   });

@@ -31,6 +31,19 @@ export function nextCalls(script: Script<unknown>, turns: readonly Turn[]): Call
   return state.done ? undefined : state.value;
 }
 
+/** What stands in the place of an observation that there was no time left to make. */
+export const NOT_MADE = "not run: no step was left";
+
+/** As `nextCalls`, when only `tool` may be called any more: the script goes on without observations until it calls it. */
+export function lastCalls(script: Script<unknown>, turns: readonly Turn[], tool: string): Call[] | undefined {
+  let calls = nextCalls(script, turns);
+  while (calls !== undefined && !calls.some((call) => call.tool === tool)) {
+    const state = script.next(calls.map(() => NOT_MADE));
+    calls = state.done ? undefined : state.value;
+  }
+  return calls;
+}
+
 /** Runs one call. */
 export function* ask(tool: string, args: Record<string, unknown>): Script<string> {
   const [observation] = yield [{ tool, args }];

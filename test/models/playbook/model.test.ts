@@ -51,7 +51,29 @@ describe("the playbook as a chat model", () => {
   });
 
   it("refuses to work without the tools that it needs", async () => {
-    await expect(createPlaybookModel().invoke(START)).rejects.toThrow(/needs a tool like/);
+    const lame = createPlaybookModel().bindTools!([{ name: "wait" }, { name: "submit_diagnosis" }] as never);
+    await expect(lame.invoke(START)).rejects.toThrow(/needs a tool like/);
+  });
+
+  it("says what it is when it is asked for text", async () => {
+    expect(((await createPlaybookModel().invoke(START)) as AIMessage).text).toMatch(/no language model/);
+  });
+
+  it.each(["submit_diagnosis", "submit_mitigation"])("hands in what it has when only %s is left", async (submit) => {
+    const first = (await createPlaybookModel().bindTools!([...TOOLS.slice(0, 3), { name: submit }] as never).invoke(
+      START,
+    )) as AIMessage;
+    const observed = new ToolMessage({ tool_call_id: first.tool_calls![0]!.id!, content: "no firing alerts at 09:00" });
+    const last = (await createPlaybookModel().bindTools!([{ name: submit }] as never).invoke([
+      ...START,
+      first,
+      observed,
+      called,
+      ...late,
+    ])) as AIMessage;
+    expect(last.tool_calls!.map((call) => call.name)).toEqual([submit]);
+    const { actions, verified } = last.tool_calls![0]!.args;
+    if (submit === "submit_mitigation") expect([actions, verified]).toEqual([[], false]);
   });
 });
 
