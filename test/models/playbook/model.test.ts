@@ -68,8 +68,6 @@ describe("the playbook as a chat model", () => {
       ...START,
       first,
       observed,
-      called,
-      ...late,
     ])) as AIMessage;
     expect(last.tool_calls!.map((call) => call.name)).toEqual([submit]);
     const { actions, verified } = last.tool_calls![0]!.args;
