@@ -11,6 +11,8 @@ export type JsonReading =
 export interface ReadOptions {
   /** The backend says that the answer was cut off at the token limit: nothing is completed then. */
   cut?: boolean;
+  /** Nothing is completed in any case: not even a closing bracket, before which another field may have been meant. */
+  whole?: boolean;
 }
 
 const CLOSERS: Record<string, string> = { "{": "}", "[": "]" };
@@ -29,7 +31,7 @@ export function readJsonAt(text: string, start: number, options: ReadOptions = {
   if (options.cut) return { ok: false, fault: "it was cut off at the token limit", end: span.end };
   // Only closing brackets may be missing: a string, a number or a key that breaks off could have gone on.
   const value =
-    span.inString || !/(["'”’\]}]|\b(true|false|null|True|False|None))\s*(```\s*)?$/.test(body)
+    options.whole || span.inString || !/(["'”’\]}]|\b(true|false|null|True|False|None))\s*(```\s*)?$/.test(body)
       ? undefined
       : parse(withoutFence(body) + span.open, withoutFence(span.requoted) + span.open);
   if (value === undefined) return { ok: false, fault: "it breaks off before its end", end: span.end };

@@ -123,4 +123,32 @@ describe("the corpus of model answers", () => {
       .map(({ where, line, told }) => ({ where, style: line.style, told, expected: line.fault }));
     expect(unnamed).toEqual([]);
   });
+
+  it("runs nothing else when an answer is cut off anywhere, whether the backend says so or not", () => {
+    const wrong: unknown[] = [];
+    for (const { where, line } of corpus) {
+      // Of a faulty answer a first call may be whole, and run where the rest is not there.
+      if (line.fault !== undefined) continue;
+      const whole = outcome(line).calls;
+      for (let end = 1; end < line.text.length; end += 5) {
+        const text = line.text.slice(0, end);
+        const { calls } = outcome({ ...line, text, cut: true });
+        if (calls.some((call) => !whole.some((one) => same(one, call)))) wrong.push({ where, text, calls });
+      }
+      for (const [i, call] of (line.native ?? []).entries()) {
+        for (let end = 1; end < call.arguments.length - 1; end++) {
+          const native = line.native!.map((one, j) =>
+            j === i ? { ...call, arguments: call.arguments.slice(0, end) } : one,
+          );
+          for (const cut of [true, false]) {
+            const { calls } = outcome({ ...line, native, cut });
+            if (calls.some((one) => !whole.some((other) => same(other, one)) && end > 2)) {
+              wrong.push({ where, native, cut, calls });
+            }
+          }
+        }
+      }
+    }
+    expect(wrong).toEqual([]);
+  });
 });

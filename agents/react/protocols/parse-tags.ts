@@ -103,9 +103,16 @@ function named(name: string, reading: ReturnType<typeof readJsonAt>, tools: Tool
 function block(name: string, content: string, end: End, tools: ToolNames): Found {
   const tool = matchTool(name, tools.names) ?? toolFor(name, tools);
   if (tool === undefined) return { ok: false, reason: noSuchTool(name, tools), end: end.after };
+  const broken: Found = {
+    ok: false,
+    reason: `your call to ${tool} was not run: it breaks off before its end`,
+    end: end.after,
+  };
+  // Where the end is missing, another parameter may have been meant.
+  if (!end.closed) return broken;
   const inner = content.search(/\S/);
   if (inner >= 0 && content[inner] === "{") {
-    const reading = readJsonAt(content, inner, { cut: !end.closed });
+    const reading = readJsonAt(content, inner, { whole: true });
     const call = named(tool, reading, tools);
     return { ...call, end: end.after };
   }
@@ -117,16 +124,11 @@ function block(name: string, content: string, end: End, tools: ToolNames): Found
       rest = rest.replace(whole, "");
     }
     if (Object.keys(args).length === 0) continue;
-    if (/<(\w+:)?(parameter|arg)/.test(rest)) {
-      const reason = `your call to ${tool} was not run: a parameter breaks off before its end`;
-      return { ok: false, reason, end: end.after };
-    }
+    if (/<(\w+:)?(parameter|arg)/.test(rest)) return broken;
     return { ok: true, action: { tool, args }, end: end.after };
   }
   const text = content.trim();
   if (text === "") return { ok: true, action: { tool, args: {} }, end: end.after };
-  if (!end.closed || /^<|<(\w+:)?(parameter|arg)/.test(text)) {
-    return { ok: false, reason: `your call to ${tool} was not run: it breaks off before its end`, end: end.after };
-  }
+  if (/^<|<(\w+:)?(parameter|arg)/.test(text)) return broken;
   return { ok: true, action: { tool, args: text }, end: end.after };
 }

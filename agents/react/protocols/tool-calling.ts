@@ -32,7 +32,7 @@ function read(answer: AIMessage, tools: ToolNames): Parsed {
         actions.push({ tool, args });
         continue;
       }
-      const reading = readArguments(args);
+      const reading = readArguments(args, { whole: true });
       if (!reading.ok) {
         const reason = `the arguments of your call to ${tool} cannot be read: ${reading.fault}. You wrote: ${excerpt(args)}`;
         return { ok: false, reason: calls.length > 1 ? `${reason}. None of your calls was run` : reason };

@@ -150,7 +150,7 @@ describe("the loop", () => {
   it("mends arguments that are not valid JSON", async () => {
     const broken = new AIMessage({
       content: "",
-      invalid_tool_calls: [{ name: "echo", args: "{'text': 'a'", id: "1", error: "bad", type: "invalid_tool_call" }],
+      invalid_tool_calls: [{ name: "echo", args: "{'text': 'a',}", id: "1", error: "bad", type: "invalid_tool_call" }],
     });
     const { model } = await run([broken, [submit()]]);
     expect(lastText(model)).toContain("echo a");
