@@ -82,6 +82,14 @@ export function jsonProblem(error: unknown, text: string): string {
   if (/Unexpected end|Unterminated/.test(message) || character === undefined || at >= text.trimEnd().length) {
     return "unexpected end of JSON input";
   }
+  const literal = ["true", "false", "null"].find((word) => word[0] === character);
+  if (literal) {
+    let same = 1;
+    while (same < literal.length && text[at + same] === literal[same]) same++;
+    if (same < literal.length) {
+      return `invalid character '${text[at + same] ?? ""}' in literal ${literal} (expecting '${literal[same]}')`;
+    }
+  }
   const where = MISPLACED.find(([pattern]) => pattern.test(message))?.[1] ?? "looking for beginning of value";
   return `invalid character '${character}' ${where}`;
 }

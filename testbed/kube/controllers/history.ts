@@ -4,7 +4,7 @@ import type { KubeObject } from "../objects.js";
 import { same } from "./fields.js";
 import { controllerReference, isControlledBy, MANAGER } from "./owners.js";
 import { createdAt } from "./plane.js";
-import { templateHash } from "./template-hash.js";
+import { dataHash, templateHash } from "./template-hash.js";
 
 const REVISIONS = "controllerrevisions.apps";
 
@@ -32,7 +32,9 @@ export function syncHistory(api: KubeApi, owner: KubeObject, hashLabel: string):
     };
     api.modify(REVISIONS, owner.metadata.namespace, equal.metadata.name, raise, { manager: MANAGER });
   } else {
-    const hash = templateHash(data, owner.status?.collisionCount ?? 0);
+    const collisions = owner.status?.collisionCount ?? 0;
+    const hash =
+      owner.kind === "DaemonSet" ? templateHash(owner.spec.template, collisions) : dataHash(data, collisions);
     api.create(
       REVISIONS,
       {

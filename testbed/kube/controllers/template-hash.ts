@@ -1,18 +1,43 @@
 /**
- * The short hash that names replica sets and controller revisions: FNV-1a over the template's JSON with sorted keys, in
- * the alphabet that Kubernetes uses. Real servers hash Go's dump of the struct, so the digits differ; what matters is
- * that equal templates give equal names.
+ * The short hashes that name replica sets and controller revisions, as a real server computes them: FNV-1a over Go's
+ * dump of a pod template, or over a revision's JSON, in the alphabet that Kubernetes uses for names.
  */
-const ALPHABET = "bcdfghjklmnpqrstvwxz2456789";
+import { dumpTemplate } from "./template-dump.js";
 
-export function templateHash(template: unknown, collisionCount = 0): string {
-  const seed = collisionCount > 0 ? `${canonical(template)}#${collisionCount}` : canonical(template);
-  let hash = 0x811c9dc5;
-  for (let i = 0; i < seed.length; i++) {
-    hash ^= seed.charCodeAt(i);
-    hash = Math.imul(hash, 0x01000193);
+const ALPHABET = "bcdfghjklmnpqrstvwxz2456789";
+const OFFSET = 0x811c9dc5;
+const PRIME = 0x01000193;
+
+/** FNV-1a, 32 bits, of bytes that follow what `state` has seen. */
+function fnv(bytes: Uint8Array, state = OFFSET): number {
+  let hash = state;
+  for (const byte of bytes) hash = Math.imul(hash ^ byte, PRIME);
+  return hash >>> 0;
+}
+
+/** What a collision adds: the count in eight bytes. */
+function withCollisions(hash: number, count: number): number {
+  if (count === 0) return hash;
+  const bytes = new Uint8Array(8);
+  new DataView(bytes.buffer).setUint32(0, count, true);
+  return fnv(bytes, hash);
+}
+
+const known = new WeakMap<object, number>();
+
+/** Of a pod template, which the store never changes in place. */
+export function templateHash(template: object, collisionCount = 0): string {
+  let hash = known.get(template);
+  if (hash === undefined) {
+    hash = fnv(Buffer.from(dumpTemplate(template)));
+    known.set(template, hash);
   }
-  return safeEncode(String(hash >>> 0));
+  return safeEncode(String(withCollisions(hash, collisionCount)));
+}
+
+/** Of a controller revision's data. */
+export function dataHash(data: unknown, collisionCount = 0): string {
+  return safeEncode(String(withCollisions(fnv(Buffer.from(canonical(data))), collisionCount)));
 }
 
 /** Maps each character of a number's digits to the letters without vowels, as `rand.SafeEncodeString` does. */

@@ -1,9 +1,10 @@
 /** DaemonSets. */
-import { type FieldError, required } from "../errors.js";
+import { type FieldError, notSupported, required } from "../errors.js";
 import { equal } from "../json.js";
+import { internalForm } from "./internal-form.js";
 import { age, containerCells, labelText, selectorText } from "./print.js";
 import { AGE_COLUMN, integer, type KindRules, NAME_COLUMN, text } from "./rules.js";
-import { immutable, nonNegative, oneOf } from "./validation.js";
+import { immutable, nonNegative } from "./validation.js";
 import { templateWarnings } from "./warnings.js";
 import { alwaysRestarts, countOrPercent, defaultTemplate, isZero, validateSelectedTemplate } from "./workload.js";
 
@@ -48,7 +49,10 @@ export const daemonSet: KindRules = {
           errors.push(required("spec.updateStrategy.rollingUpdate.maxUnavailable", "cannot be 0 when maxSurge is 0"));
         }
       }
-    } else errors.push(...oneOf(type, ["RollingUpdate", "OnDelete"], "spec.updateStrategy"));
+    } else if (type !== "OnDelete") {
+      const shown = internalForm(spec.updateStrategy, "daemonSetUpdateStrategy");
+      errors.push(notSupported("spec.updateStrategy", shown, ["RollingUpdate", "OnDelete"]));
+    }
     errors.push(...nonNegative(spec.revisionHistoryLimit, "spec.revisionHistoryLimit"));
     return errors;
   },

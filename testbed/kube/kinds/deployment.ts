@@ -1,8 +1,9 @@
 /** Deployments. */
-import { type FieldError, forbiddenField, invalidValue } from "../errors.js";
+import { type FieldError, forbiddenField, invalidValue, notSupported } from "../errors.js";
+import { internalForm } from "./internal-form.js";
 import { age, containerCells, selectorText } from "./print.js";
 import { AGE_COLUMN, integer, type KindRules, NAME_COLUMN, text } from "./rules.js";
-import { immutable, nonNegative, oneOf } from "./validation.js";
+import { immutable, nonNegative } from "./validation.js";
 import { templateWarnings } from "./warnings.js";
 import { alwaysRestarts, countOrPercent, defaultTemplate, isZero, validateSelectedTemplate } from "./workload.js";
 
@@ -46,7 +47,10 @@ export const deployment: KindRules = {
           ),
         );
       }
-    } else errors.push(...oneOf(type, ["Recreate", "RollingUpdate"], "spec.strategy"));
+    } else if (type !== "Recreate") {
+      const shown = internalForm(spec.strategy, "deploymentStrategy");
+      errors.push(notSupported("spec.strategy", shown, ["Recreate", "RollingUpdate"]));
+    }
     errors.push(
       ...nonNegative(spec.minReadySeconds, "spec.minReadySeconds"),
       ...nonNegative(spec.revisionHistoryLimit, "spec.revisionHistoryLimit"),
@@ -139,8 +143,10 @@ export const replicationController: KindRules = {
     if (labels && spec.selector === undefined) spec.selector = { ...labels };
     if (labels && metadata.labels === undefined) metadata.labels = { ...labels };
     spec.replicas ??= 1;
+    if (spec.minReadySeconds === 0) delete spec.minReadySeconds;
     defaultTemplate(spec.template);
   },
+  orphansByDefault: true,
   validate: ({ spec }) => [
     ...nonNegative(spec.replicas, "spec.replicas"),
     ...validateSelectedTemplate({ ...spec, selector: { matchLabels: spec.selector } }, "replication controller"),

@@ -8,6 +8,8 @@ import { packageFile } from "../../../paths.js";
 
 type Layout = null | boolean | number | string | [Layout] | { [field: string]: Layout };
 type Form =
+  | "daemonSetUpdateStrategy"
+  | "deploymentStrategy"
   | "persistentVolumeClaimSpec"
   | "podSpec"
   | "statefulSetUpdateStrategy"

@@ -68,6 +68,8 @@ const sortedKeys = (labels: Record<string, string> | undefined) =>
 export const job: KindRules = {
   generation: "spec",
   warnings: templateWarnings,
+  orphansByDefault:
+    "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning",
   fields: ["status.successful"],
   fieldValue: (object) => String(object.status?.succeeded ?? 0),
   defaults({ spec }) {

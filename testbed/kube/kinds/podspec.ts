@@ -214,6 +214,9 @@ function validateVolumes(volumes: any[], field: string, errors: FieldError[]): S
       errors.push(required(`${here}.persistentVolumeClaim.claimName`));
     }
     if (volume.hostPath && !volume.hostPath.path) errors.push(required(`${here}.hostPath.path`));
+    if (volume.hostPath?.path?.split("/").includes("..")) {
+      errors.push(invalidValue(`${here}.hostPath.path`, volume.hostPath.path, "must not contain '..'"));
+    }
     for (const source of [volume.configMap, volume.secret]) {
       (source?.items ?? []).forEach((item: any, j: number) => {
         const at = `${here}.${volume.configMap ? "configMap" : "secret"}.items[${j}]`;

@@ -49,6 +49,8 @@ export interface KindRules {
   row?(object: KubeObject, now: number): unknown[];
   /** A deletion answers with the object, not with a Status. */
   returnsDeleted?: boolean;
+  /** A deletion that does not say what becomes of dependents leaves them; with a text: and warns of it. */
+  orphansByDefault?: true | string;
   /** Sent with each request for the kind. */
   warning?: string;
   /** What is accepted, but worth a warning to who wrote it. */

@@ -5,7 +5,7 @@ import { internalForm } from "./internal-form.js";
 import { age, containerCells } from "./print.js";
 import { AGE_COLUMN, type KindRules, NAME_COLUMN, text } from "./rules.js";
 import { defaultClaim } from "./storage.js";
-import { nonNegative } from "./validation.js";
+import { labelProblems, nonNegative } from "./validation.js";
 import { templateWarnings } from "./warnings.js";
 import { alwaysRestarts, countOrPercent, defaultTemplate, validateSelectedTemplate } from "./workload.js";
 
@@ -56,6 +56,10 @@ export const statefulSet: KindRules = {
             ),
           ]),
     ];
+    if (spec.serviceName) {
+      for (const p of labelProblems(spec.serviceName))
+        errors.push(invalidValue("spec.serviceName", spec.serviceName, p));
+    }
     const rolling = spec.updateStrategy.rollingUpdate;
     errors.push(...nonNegative(rolling?.partition, "spec.updateStrategy.rollingUpdate.partition"));
     errors.push(...countOrPercent(rolling?.maxUnavailable, "spec.updateStrategy.rollingUpdate.maxUnavailable"));

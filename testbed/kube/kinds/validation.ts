@@ -198,6 +198,12 @@ export function validateAnyMetadata(metadata: any): FieldError[] {
     size += Buffer.byteLength(key) + Buffer.byteLength(value);
   }
   if (size > MAX_ANNOTATIONS) errors.push(tooLong("metadata.annotations", MAX_ANNOTATIONS));
+  const controllers: any[] = (metadata.ownerReferences ?? []).filter((owner: any) => owner.controller);
+  if (controllers.length > 1) {
+    const [first, second] = controllers.map((owner) => `${owner.kind}/${owner.name}`);
+    const why = `Only one reference can have Controller set to true. Found "true" in references for ${first} and ${second}`;
+    errors.push(invalidValue("metadata.ownerReferences", metadata.ownerReferences, why));
+  }
   (metadata.ownerReferences ?? []).forEach((owner: any) => {
     const here = "metadata.ownerReferences";
     if (!owner.apiVersion)

@@ -12,7 +12,12 @@ export function validateSelectedTemplate(spec: any, kind: string, claims: string
   const errors: FieldError[] = [];
   if (spec.selector === undefined || spec.selector === null) errors.push(required("spec.selector"));
   else {
-    errors.push(...validateSelector(spec.selector, "spec.selector"));
+    const findings = validateSelector(spec.selector, "spec.selector");
+    errors.push(...findings);
+    if (findings.some((e) => e.field.includes(".matchExpressions["))) {
+      errors.push(invalidValue("spec.selector", spec.selector, "invalid label selector"));
+      return errors;
+    }
     if (isEmptySelector(spec.selector)) {
       errors.push(invalidValue("spec.selector", spec.selector, `empty selector is invalid for ${kind}`));
     }

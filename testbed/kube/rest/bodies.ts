@@ -9,6 +9,24 @@ import type { Call } from "./router.js";
 
 /** Where a real server says that the registry of its kinds lives. */
 const SCHEME = "pkg/runtime/scheme.go:110";
+/** Versions that a server still reads, but no longer serves. */
+const FORMER_VERSIONS = new Set([
+  "apps/v1beta1",
+  "apps/v1beta2",
+  "autoscaling/v2beta1",
+  "autoscaling/v2beta2",
+  "batch/v1beta1",
+  "coordination.k8s.io/v1beta1",
+  "discovery.k8s.io/v1beta1",
+  "events.k8s.io/v1beta1",
+  "extensions/v1beta1",
+  "networking.k8s.io/v1beta1",
+  "policy/v1beta1",
+  "rbac.authorization.k8s.io/v1alpha1",
+  "rbac.authorization.k8s.io/v1beta1",
+  "scheduling.k8s.io/v1beta1",
+  "storage.k8s.io/v1beta1",
+]);
 const SUMMARY = 30;
 const TYPE_META = `struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }`;
 
@@ -88,6 +106,11 @@ function checkKind(call: Call, body: any): void {
   if (info.definition && apiVersion === apiVersionOf(info)) {
     const message = `Invalid value: ${JSON.stringify(kind)}: must be ${info.kind}`;
     throw invalid(info.group, kind, body.metadata?.name ?? "", [{ type: "FieldValueInvalid", field: "kind", message }]);
+  }
+  if (kind === info.kind && FORMER_VERSIONS.has(apiVersion)) {
+    throw badRequest(
+      `the API version in the data (${apiVersion}) does not match the expected API version (${apiVersionOf(info)})`,
+    );
   }
   const other = call.server.registry.all().find((i) => apiVersionOf(i) === apiVersion && i.kind === kind);
   const why = other

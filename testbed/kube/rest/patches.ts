@@ -57,7 +57,8 @@ function wrongShape(body: unknown, type: string): StatusError {
       `error decoding patch: json: cannot unmarshal ${what} into Go value of type []handlers.jsonPatchOp`,
     );
   }
-  return badRequest(`json: cannot unmarshal ${what} into Go value of type map[string]interface {}`);
+  const prefix = type === "application/merge-patch+json" ? "error decoding patch: " : "";
+  return badRequest(`${prefix}json: cannot unmarshal ${what} into Go value of type map[string]interface {}`);
 }
 
 function plainPatch(call: Call, type: string): KubeObject {
@@ -117,7 +118,7 @@ function plainPatch(call: Call, type: string): KubeObject {
   }
 }
 
-function invalidPatch(shown: string, why: string): StatusError {
+export function invalidPatch(shown: string, why: string): StatusError {
   const message = `Invalid value: ${JSON.stringify(shown)}: ${why}`;
   return new StatusError(422, "Invalid", ` "" is invalid: patch: ${message}`, {
     causes: [{ reason: "FieldValueInvalid", message, field: "patch" }],

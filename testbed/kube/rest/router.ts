@@ -128,7 +128,7 @@ function openApi(server: ApiServer, request: ApiRequest, parts: string[]): ApiRe
   if (parts[1] === "v3") {
     if (parts.length === 2) return json(openApiIndex(server));
     const document = openApiV3(server, parts.slice(2).join("/"));
-    return document === undefined ? notFoundPage() : json(document);
+    return document === undefined ? { ...notFoundPage(), body: "" } : json(document);
   }
   if (parts[1] !== "v2") return notFoundPage();
   // kubectl turns to v2 for what v3 does not know, and asks for protobuf only.
@@ -192,7 +192,6 @@ function rootPaths(server: ApiServer): string[] {
 function verbOf(method: string, named: boolean, query: URLSearchParams): string {
   switch (method) {
     case "GET":
-    case "HEAD":
       if (query.get("watch") === "true" || query.get("watch") === "1") return "watch";
       return named ? "get" : "list";
     case "POST":

@@ -7,7 +7,7 @@ import { selectorText } from "../kinds/print.js";
 import type { KubeObject } from "../objects.js";
 import { jsonPatch, mergePatch, PatchError } from "../patch/simple.js";
 import { updateObject } from "../writes.js";
-import { applyConflict } from "./patches.js";
+import { applyConflict, invalidPatch } from "./patches.js";
 import { existing } from "./reading.js";
 import type { Call } from "./router.js";
 import { managerOf } from "./writing.js";
@@ -98,11 +98,17 @@ export function putScale(call: Call, method: string): any {
   const old = existing(call);
   const before = scaleOf(call, old);
   const next = wanted(call, method, old, before);
+  const given = next.metadata?.name;
+  if (given !== undefined && given !== old.metadata.name) {
+    throw badRequest(`the name of the object (${given}) does not match the name on the URL (${old.metadata.name})`);
+  }
   const version = next.metadata?.resourceVersion;
   if (version && version !== old.metadata.resourceVersion)
     throw conflict(call.target.info, old.metadata.name, MODIFIED);
   const replicas = next.spec?.replicas ?? 0;
   if (typeof replicas !== "number" || !Number.isInteger(replicas)) {
+    const why = `json: cannot unmarshal ${typeof replicas} into Go struct field ScaleSpec.spec.replicas of type int32`;
+    if (method === "patch") throw invalidPatch(JSON.stringify(next), why);
     throw badRequest(
       `Scale in version "v1" cannot be handled as a Scale: json: cannot unmarshal ${typeof replicas} into Go struct field ScaleSpec.spec.replicas of type int32`,
     );

@@ -45,10 +45,14 @@ export function makeTable(
           priority: c.priority ?? 0,
         }))
       : [],
-    rows: objects.map((object) => ({
-      cells: printer.row(object, now),
-      object: include === "None" ? null : include === "Object" ? convert(object) : partial(object),
-    })),
+    // A server whose kind has no columns of its own says null for no rows.
+    rows:
+      objects.length === 0 && printer.columns === DEFAULT_COLUMNS
+        ? null
+        : objects.map((object) => ({
+            cells: printer.row(object, now),
+            object: include === "None" ? null : include === "Object" ? convert(object) : partial(object),
+          })),
   };
 }
 

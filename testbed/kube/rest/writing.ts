@@ -7,8 +7,9 @@ import {
   invalid,
   invalidValue,
   notSupported,
-  type StatusError,
+  StatusError,
 } from "../errors.js";
+import { jsonProblem } from "../json.js";
 import type { KubeObject } from "../objects.js";
 import { apiVersionOf, type ResourceInfo } from "../resources.js";
 import { createObject, type DeleteRequest, deleteObject, updateObject, type WriteRequest } from "../writes.js";
@@ -121,7 +122,9 @@ export function update(call: Call): KubeObject {
   if (body.metadata?.name !== undefined && body.metadata.name !== name) {
     throw badRequest(`the name of the object (${body.metadata.name}) does not match the name on the URL (${name})`);
   }
-  if (!body.metadata?.name) throw badRequest("name must be provided");
+  if (!body.metadata?.name) {
+    throw badRequest(`the name of the object (${name} based on URL) was undeterminable: name must be provided`);
+  }
   const old = existing(call);
   if (info.rules.conditionalUpdate && !body.metadata.resourceVersion) {
     const kind = info.definition ? info.resource : info.kind;
@@ -145,24 +148,41 @@ export function patch(call: Call): ApiResponse {
   return show(call, object, created ? 201 : 200);
 }
 
+/** The options in a deletion's body. @throws StatusError 500, as a real server answers to what is none */
+function deleteOptions(text: string): any {
+  if (text === "") return {};
+  let options: any;
+  if (text.startsWith("{")) {
+    try {
+      options = JSON.parse(text);
+    } catch (error) {
+      const why = `couldn't get version/kind; json parse error: ${jsonProblem(error, text)}`;
+      throw new StatusError(500, undefined, why);
+    }
+  } else options = parseYaml(text) ?? {};
+  if (options.kind && options.kind !== "DeleteOptions") {
+    const why = `no kind ${JSON.stringify(options.kind)} is registered for version ${JSON.stringify(options.apiVersion ?? "v1")} in scheme "pkg/runtime/scheme.go:110"`;
+    throw new StatusError(500, undefined, why);
+  }
+  return options;
+}
+
 function deleteRequest(call: Call): DeleteRequest {
   const { query, body } = call.request;
   const text = (body ?? "").trim();
-  let options: any = {};
-  if (text !== "") {
-    try {
-      options = JSON.parse(text) ?? {};
-    } catch {
-      options = parseYaml(text) ?? {};
-    }
-  }
+  const options = deleteOptions(text);
   const number = query.get("gracePeriodSeconds");
+  if (number !== null && !/^-?\d+$/.test(number)) {
+    throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(number)}: invalid syntax`);
+  }
   const grace = options.gracePeriodSeconds ?? (number === null ? undefined : Number(number));
   const policy = propagation(options, query);
+  const keeps = call.target.info.rules.orphansByDefault;
+  if (policy === undefined && typeof keeps === "string") call.warnings.push(keeps);
   const dryRun = [...(options.dryRun ?? []), ...query.getAll("dryRun")].includes("All");
   return {
     ...(grace !== undefined ? { gracePeriodSeconds: grace } : {}),
-    ...(policy ? { propagationPolicy: policy } : {}),
+    ...(policy ? { propagationPolicy: policy } : keeps ? { propagationPolicy: "Orphan" } : {}),
     ...(options.preconditions?.uid ? { uid: options.preconditions.uid } : {}),
     ...(options.preconditions?.resourceVersion ? { resourceVersion: options.preconditions.resourceVersion } : {}),
     ...(dryRun ? { dryRun } : {}),
@@ -193,8 +213,8 @@ export function remove(call: Call): ApiResponse {
   const { server } = call;
   const { info } = call.target;
   const stored = server.registry.stored(info.key)!;
-  const old = existing(call);
-  const { object, gone: isGone } = deleteObject(server, stored, old, deleteRequest(call));
+  const request = deleteRequest(call);
+  const { object, gone: isGone } = deleteObject(server, stored, existing(call), request);
   if (!isGone || info.rules.returnsDeleted) return show(call, object);
   return answer(call, {
     kind: "Status",

@@ -14,8 +14,12 @@ export interface Findings {
   strict: string[];
 }
 
+class MismatchError extends DecodeError {}
+
 interface Walk {
   findings: Findings;
+  /** The first value of a wrong type: it is told only when nothing else makes the body unreadable, as Go's decoder does. */
+  mismatch?: MismatchError;
   known: unknown;
 }
 
@@ -25,7 +29,10 @@ interface Walk {
  * @throws DecodeError
  */
 export function decodeObject(value: unknown, type: Type, findings: Findings, known?: unknown): any {
-  return decodeStruct(value, type, "", { findings, known }, "");
+  const walk: Walk = { findings, known };
+  const object = decodeStruct(value, type, "", walk, "");
+  if (walk.mismatch) throw walk.mismatch;
+  return object;
 }
 
 function decodeStruct(value: unknown, type: Type, path: string, walk: Walk, owner: string): any {
@@ -57,7 +64,14 @@ function decodeField(value: unknown, field: Field, path: string, walk: Walk, own
   if (value === null || value === undefined) return undefined;
   if (value === walk.known) return value;
   const here = path === "" ? field.name : `${path}.${field.name}`;
-  const decoded = decodeValue(value, field.type, here, walk, owner);
+  let decoded: any;
+  try {
+    decoded = decodeValue(value, field.type, here, walk, owner);
+  } catch (error) {
+    if (!(error instanceof MismatchError)) throw error;
+    walk.mismatch ??= error;
+    return undefined;
+  }
   switch (field.type.kind) {
     case "list":
       return decoded !== undefined && decoded.length === 0 && field.zero === undefined && !field.type.keepEmpty
@@ -201,7 +215,7 @@ function mismatch(value: unknown, type: Type, path: string, owner: string): Deco
           : typeof value;
   const place = path.replace(/\[\d+\]/g, "");
   const where = path === "" ? "value" : `struct field ${owner}.${place}`;
-  return new DecodeError(`json: cannot unmarshal ${what} into Go ${where} of type ${goTypeName(type)}`);
+  return new MismatchError(`json: cannot unmarshal ${what} into Go ${where} of type ${goTypeName(type)}`);
 }
 
 const TIME = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(\.\d+)?(Z|[+-]\d\d:\d\d)$/;
