@@ -144,11 +144,13 @@ export function guard(argv: readonly string[], policy: Policy): Verdict {
   if (flags.has("raw") && verb.name[0] !== "get") return refuse("--raw is available with `kubectl get` only");
   const raw = flags.has("raw") ? refusedRaw(flags.string("raw")) : undefined;
   if (raw !== undefined) return refuse(raw);
-  // What the real kubectl would take for a command that is not known here, such as `create token`.
-  if (verb.name.join(" ") === "create" && flags.args.length > 0)
-    return refuse(
-      `kubectl create ${flags.args[0]} is not available: use \`kubectl create -f -\` with a manifest, if it is an object`,
-    );
+  // The real kubectl has commands, and looks for plugins, that are not known here.
+  if (verb.name.join(" ") === "create" && flags.args.length > 0) {
+    if (/^(token|priorityclass|pc)$/.test(flags.args[0] as string))
+      return refuse(`kubectl create ${flags.args[0]} is not available`);
+    const usage = `error: Unexpected args: [${flags.args.join(" ")}]\nSee 'kubectl create -h' for help and examples`;
+    return { ok: false, usage };
+  }
   if (verb.name[0] === "cluster-info" && flags.args.length > 0)
     return refuse("kubectl cluster-info dump: ask for the objects themselves with `kubectl get` and `kubectl logs`");
   if (verb.access !== "write") return { ok: true, invocation };
