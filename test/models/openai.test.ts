@@ -230,7 +230,7 @@ describe("retries", () => {
       response.writeHead(200, { "content-type": "text/event-stream" });
       response.write(`data: ${JSON.stringify({ id: "c", choices: [{ index: 0, delta: { content: "one" } }] })}\n\n`);
     });
-    const { chat } = await open(server.url, { retry: { timeoutSeconds: 0.1, sleep: async () => undefined } });
+    const { chat } = await open(server.url, { retry: { timeoutSeconds: 1, sleep: async () => undefined } });
     const read = async () => {
       for await (const _ of await chat.stream("hi")) {
         // Only the end matters.
