@@ -16,7 +16,6 @@ async function child(trials) {
     import("../dist/harness/cli/main.js"),
     import("../dist/harness/cli/engine.js"),
   ]);
-  tuneEngine();
   const folder = mkdtempSync(join(tmpdir(), "itbench-bench-"));
   let json = "";
   const io = {
@@ -32,7 +31,7 @@ async function child(trials) {
     exit: (code) => process.exit(code),
   };
   const options = ["--model", "playbook", "--trials", String(trials), "--out", join(folder, "run"), "--json"];
-  const code = await main(["run", "--scenario", SCENARIO, ...options], io);
+  const code = await main(["run", "--scenario", SCENARIO, ...options], io, tuneEngine);
   rmSync(folder, { recursive: true, force: true });
   const walls = JSON.parse(json).trials.map((trial) => trial.effort.wall_seconds);
   const { user, system } = process.cpuUsage();

@@ -13,12 +13,14 @@ import { collect, extraTools, integer, port, positive } from "./parse.js";
 /**
  * Runs the command line `argv` (without node and script) and returns the exit code: 0 done, 1 something failed,
  * 2 wrong usage or input, 130 interrupted.
+ * @param prepare is awaited before a command that simulates
  */
-export async function main(argv: readonly string[], io: Io): Promise<number> {
+export async function main(argv: readonly string[], io: Io, prepare?: () => Promise<void>): Promise<number> {
   const result = { code: EXIT.ok as number };
   const program = buildProgram(io, (code) => {
     result.code = code;
   });
+  program.hook("preAction", (_program, command) => (SIMULATING.has(command.name()) ? prepare?.() : undefined));
   try {
     await program.parseAsync([...argv], { from: "user" });
     return result.code;
@@ -29,6 +31,9 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
     return exitCodeOf(error);
   }
 }
+
+/** Commands that run environments. */
+const SIMULATING = new Set(["run", "demo", "up"]);
 
 const EXIT_CODES = `
 Exit codes: 0 done (whatever was scored), 1 something failed, 2 wrong usage or input, 130 interrupted.
@@ -321,7 +326,4 @@ function isProgram(): boolean {
   }
 }
 
-if (isProgram()) {
-  tuneEngine();
-  process.exitCode = await main(process.argv.slice(2), processIo());
-}
+if (isProgram()) process.exitCode = await main(process.argv.slice(2), processIo(), tuneEngine);
