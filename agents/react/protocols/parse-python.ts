@@ -4,7 +4,8 @@ import { type Found, matchTool, type ReadSettings, type ToolNames } from "./acti
 
 /** What may stand before a call on its line: a list's bracket, `print(`, `await`, an assignment, a bullet. */
 const BEFORE = /(?:^|\n|```\w*\s)[ \t>*`-]*(?:\d+[.)]\s*)?(?:\[\s*)?(?:\w+\s*=\s*)?(?:await\s+)?(?:print\(\s*)?$/;
-const CALL = /(?:(?:functions|tools|default_api|api)\.)?([A-Za-z_]\w*)\(/g;
+/** From the start of a word only, and words are short: otherwise a long run of letters is read again from each of them. */
+const CALL = /(?<!\w)(?:(?:functions|tools|default_api|api)\.)?([A-Za-z_]\w{0,99})\(/g;
 
 /** All calls in `text`, in order. A call in the middle of a sentence is no call. */
 export function findPythonCalls(text: string, tools: ToolNames, settings: ReadSettings = {}): Found[] {
@@ -15,7 +16,7 @@ export function findPythonCalls(text: string, tools: ToolNames, settings: ReadSe
     const tool = matchTool(match[1]!, tools.names);
     if (tool === undefined) continue;
     const inList = found.length > 0 && /^\s*,\s*$/.test(text.slice(end, match.index));
-    if (!inList && !BEFORE.test(text.slice(0, match.index))) continue;
+    if (!inList && !BEFORE.test(text.slice(Math.max(0, text.lastIndexOf("\n", match.index)), match.index))) continue;
     const from = match.index + match[0].length;
     const reading = readArgumentList(text, from, settings);
     end = reading.end;

@@ -8,9 +8,10 @@ export class PatchError extends Error {}
 export function mergePatch(target: any, patch: any): any {
   if (!isObject(patch)) return clone(patch);
   const out: Record<string, any> = isObject(target) ? { ...target } : {};
-  for (const key in patch) {
+  for (const key of Object.keys(patch)) {
+    if (key === "__proto__") throw new PatchError("no such field: __proto__");
     if (patch[key] === null) delete out[key];
-    else out[key] = mergePatch(out[key], patch[key]);
+    else out[key] = mergePatch(own(out, key), patch[key]);
   }
   return out;
 }
@@ -68,7 +69,7 @@ function find(doc: any, path: string): any {
   let here = doc;
   for (const part of split(path)) {
     if (typeof here !== "object" || here === null) return undefined;
-    here = Array.isArray(here) ? here[index(here, part, false)] : here[part];
+    here = Array.isArray(here) ? here[index(here, part, false)] : own(here, part);
   }
   return here;
 }
@@ -77,10 +78,15 @@ function parent(doc: any, parts: string[], path: string): any {
   let here = doc;
   for (const part of parts) {
     if (typeof here !== "object" || here === null) throw new PatchError(`doc is missing path: ${path}`);
-    here = Array.isArray(here) ? here[index(here, part, false)] : here[part];
+    here = Array.isArray(here) ? here[index(here, part, false)] : own(here, part);
   }
   if (typeof here !== "object" || here === null) throw new PatchError(`doc is missing path: ${path}`);
   return here;
+}
+
+/** Only what the document itself holds: a path must never lead to what every object inherits. */
+function own(object: Record<string, any>, key: string): any {
+  return Object.hasOwn(object, key) ? object[key] : undefined;
 }
 
 function index(list: any[], part: string, appending: boolean): number {
@@ -103,6 +109,7 @@ function set(doc: any, path: string, value: any, how: "add" | "replace"): any {
     else holder[index(holder, last, false)] = value;
   } else {
     // As a real server does: replacing a key that is not there adds it.
+    if (last === "__proto__") throw new PatchError(`${how} operation does not apply: no such field: ${path}`);
     holder[last] = value;
   }
   return doc;
@@ -114,7 +121,7 @@ function remove(doc: any, path: string): any {
   if (last === undefined) throw new PatchError("cannot remove the whole document");
   const holder = parent(doc, parts, path);
   if (Array.isArray(holder)) holder.splice(index(holder, last, false), 1);
-  else if (holder[last] === undefined)
+  else if (own(holder, last) === undefined)
     throw new PatchError(`remove operation does not apply: doc is missing key: ${path}`);
   else delete holder[last];
   return doc;

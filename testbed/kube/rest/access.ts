@@ -93,7 +93,13 @@ export class Access {
   addToken(token: string, options: TokenOptions): void {
     const groups = ["system:authenticated"];
     if (options.role === "admin") groups.unshift("system:masters");
-    const user = options.user ?? (options.role === "admin" ? "kubernetes-admin" : `itbench:${options.role}`);
+    const user =
+      options.user ??
+      (options.role === "admin"
+        ? "kubernetes-admin"
+        : options.role === "read-only"
+          ? "oncall-viewer"
+          : "oncall-operator");
     this.#tokens.set(token, { name: user, groups, rules: rulesFor(options) });
   }
 

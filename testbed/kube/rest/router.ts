@@ -34,13 +34,21 @@ export interface Call {
   warnings: string[];
 }
 
+/** No field of any kind; as a key it would change what objects of this process inherit. */
+const PROTOTYPE_KEY = /(?:^|[{,\s])["']?__proto__["']?\s*:/;
+/** What a server tells those who have not said who they are. */
+const PUBLIC = new Set(["/version", "/version/", "/healthz", "/livez", "/readyz"]);
+
 export async function handleRequest(server: ApiServer, request: ApiRequest): Promise<ApiResponse> {
   try {
     // What an earlier request set off and needs no time has happened before this one is looked at.
     server.clock.settle();
-    return route(server, readable(request));
+    const readableRequest = readable(request);
+    if (PROTOTYPE_KEY.test(readableRequest.body ?? "")) throw badRequest('unknown field "__proto__"');
+    return route(server, readableRequest);
   } catch (error) {
-    return failure(error);
+    // A document that is nested deeper than the stack allows.
+    return failure(error instanceof RangeError ? badRequest("exceeded max depth") : error);
   }
 }
 
@@ -91,7 +99,8 @@ function route(server: ApiServer, request: TextRequest): ApiResponse {
   if (first === "api" && parts.length > 2 && second === "v1")
     return resource(server, request, identity, "", "v1", parts.slice(2));
   if (first === "apis" && parts.length > 3) return resource(server, request, identity, second!, third!, parts.slice(3));
-  server.access.require(identity, { verb: request.method.toLowerCase(), path });
+  const open = request.method === "GET" && PUBLIC.has(path);
+  if (!open) server.access.require(identity, { verb: request.method.toLowerCase(), path });
   const negotiated = negotiate(request.headers.accept);
   switch (first) {
     case "version":

@@ -35,6 +35,36 @@ describe("JSON patch", () => {
   });
 });
 
+describe("what objects inherit", () => {
+  const target = { a: {} };
+  it.each([
+    ["/__proto__/x", "add"],
+    ["/a/__proto__/x", "add"],
+    ["/constructor/prototype/x", "add"],
+    ["/a/constructor/prototype/x", "replace"],
+    ["/toString/x", "add"],
+    ["/__proto__", "add"],
+    ["/a/__proto__", "replace"],
+    ["/__proto__/toString", "remove"],
+    ["/a/toString", "remove"],
+  ])("cannot be reached by %s (%s)", (path, op) => {
+    expect(() => jsonPatch(target, [{ op, path, value: { y: 1 } }])).toThrow(PatchError);
+    expect(() => jsonPatch(target, [{ op: "copy", from: path, path: "/b" }])).toThrow(PatchError);
+    expect(({} as any).x).toBeUndefined();
+    expect({}.toString()).toBe("[object Object]");
+  });
+
+  it("cannot be reached by a merge patch", () => {
+    const patch = JSON.parse('{"__proto__": {"x": 1}}');
+    expect(() => mergePatch(target, patch)).toThrow(PatchError);
+    expect(mergePatch(target, JSON.parse('{"constructor": {"prototype": {"x": 1}}}'))).toEqual({
+      a: {},
+      constructor: { prototype: { x: 1 } },
+    });
+    expect(({} as any).x).toBeUndefined();
+  });
+});
+
 describe("merge patch", () => {
   it.each<[object, object, object]>([
     [{ a: 1 }, { a: null }, {}],
