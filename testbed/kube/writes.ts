@@ -90,6 +90,15 @@ export function decodeForWrite(
   return object;
 }
 
+function decodeStatus(info: ResourceInfo, old: KubeObject, draft: KubeObject): KubeObject {
+  try {
+    return decodeStatusDraft(info, old, draft);
+  } catch (error) {
+    if (error instanceof DecodeError) throw undecodable(info, error.message);
+    throw error;
+  }
+}
+
 export function undecodable(info: ResourceInfo, message: string): StatusError {
   if (info.definition) return badRequest(message);
   return badRequest(`${info.kind} in version "${info.version}" cannot be handled as a ${info.kind}: ${message}`);
@@ -227,7 +236,7 @@ export function updateObject(
 ): KubeObject {
   const object =
     request.internal && request.subresource === "status" && !info.definition
-      ? decodeStatusDraft(info, old, input)
+      ? decodeStatus(info, old, input)
       : decodeForWrite(info, input, request.onUnknown, machine, old.metadata.managedFields);
   const metadata = object.metadata;
   const before = old.metadata;
