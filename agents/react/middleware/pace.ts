@@ -9,6 +9,9 @@ import { NOT_UNDERSTOOD } from "../protocols/index.js";
 import type { TaskRun } from "../task-run.js";
 import { tokensOf } from "../usage.js";
 
+/** Tool calls of one turn that are run; more than that is no plan but a fault, and would keep the loop busy for minutes. */
+export const MAX_CALLS_A_TURN = 32;
+
 export function pace(run: TaskRun, submit: string) {
   return createMiddleware({
     name: "pace",
@@ -21,7 +24,7 @@ export function pace(run: TaskRun, submit: string) {
       run.rejected = undefined;
       const tools = last ? request.tools.filter((tool) => tool.name === submit) : request.tools;
       const messages = remark === undefined ? request.messages : [...request.messages, remark];
-      const answer = await handler({ ...request, tools, messages });
+      const answer = firstCalls(await handler({ ...request, tools, messages }), run);
       if (last) run.lastTurnTaken = true;
       else run.usage.steps++;
       const calls = (answer.tool_calls ?? []).filter((call) => call.name !== NOT_UNDERSTOOD);
@@ -46,6 +49,23 @@ export function pace(run: TaskRun, submit: string) {
       await run.context.onStep?.();
       return answer;
     },
+  });
+}
+
+/** The answer with as many calls as are run; the model is told of the others with the first observation. */
+function firstCalls(answer: AIMessage, run: TaskRun): AIMessage {
+  const { tool_calls: calls = [], additional_kwargs, content, id, response_metadata, usage_metadata } = answer;
+  if (calls.length <= MAX_CALLS_A_TURN) return answer;
+  const { tool_calls: _, ...kwargs } = additional_kwargs;
+  const many = `${calls.length} calls in one turn: only the first ${MAX_CALLS_A_TURN} were run`;
+  run.note = run.note === undefined ? many : `${run.note}; ${many}`;
+  return new AIMessage({
+    content,
+    additional_kwargs: kwargs,
+    response_metadata,
+    tool_calls: calls.slice(0, MAX_CALLS_A_TURN),
+    ...(id === undefined ? {} : { id }),
+    ...(usage_metadata === undefined ? {} : { usage_metadata }),
   });
 }
 

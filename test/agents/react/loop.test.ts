@@ -56,6 +56,17 @@ async function run(
 const lastText = (model: ScriptedModel) => model.requests.at(-1)!.messages.at(-1)!.text;
 
 describe("the loop", () => {
+  it("runs the first calls of a turn that makes thousands, and says so", async () => {
+    const { outcome, model } = await run([Array.from({ length: 3000 }, (_, i) => call(String(i))), [submit()]]);
+    expect([outcome.status, ran.length]).toEqual(["ok", 32]);
+    const seen = model.requests
+      .at(-1)!
+      .messages.map((message) => message.text)
+      .join("\n");
+    expect(seen).toContain("3000 calls in one turn: only the first 32 were run");
+    expect(model.requests.at(-1)!.messages.filter((message) => ToolMessage.isInstance(message))).toHaveLength(32);
+  });
+
   it("runs tools and ends with the submitted answer", async () => {
     const { outcome, model, context } = await run([[call("a")], [submit()]]);
     expect(outcome).toMatchObject({ status: "ok", output: { answer: "42", list: [] } });

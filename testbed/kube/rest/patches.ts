@@ -88,7 +88,7 @@ function plainPatch(call: Call, type: string): KubeObject {
   }
   const strategic = type === "application/strategic-merge-patch+json";
   const refuse = (why: string) => invalidPatch(strategic ? goMap(body) : JSON.stringify(patched), why);
-  if (patched.kind !== info.kind || patched.apiVersion !== apiVersionOf(info)) {
+  if ((patched.kind ?? info.kind) !== info.kind || (patched.apiVersion ?? apiVersionOf(info)) !== apiVersionOf(info)) {
     throw invalidPatch(
       JSON.stringify(patched),
       `no kind "${patched.kind}" is registered for version "${patched.apiVersion}"`,
