@@ -17,7 +17,15 @@ function groups(server: ApiServer): Map<string, Map<string, ResourceInfo[]>> {
     if (list) list.push(info);
     else versions.set(info.version, [info]);
   }
+  for (const [group, versions] of out) out.set(group, new Map([...versions].sort(([a], [b]) => rank(b) - rank(a))));
   return out;
+}
+
+/** Clients prefer stable versions to beta and alpha ones, and newer ones to older. */
+function rank(version: string): number {
+  const [, major = "0", stage, minor = "0"] = /^v(\d+)(?:(alpha|beta)(\d+))?$/.exec(version) ?? [];
+  const stability = stage === undefined ? 2 : stage === "beta" ? 1 : 0;
+  return stability * 1e6 + Number(major) * 1e3 + Number(minor);
 }
 
 function aggregatedResource(info: ResourceInfo): object {

@@ -267,11 +267,20 @@ describe("patch", () => {
     ],
     [MERGE, '{"metadata":{"name":"x"}}', 400, "the name of the object (x) does not match the name on the URL (web)"],
     [MERGE, '{"metadata":{"uid":"x"}}', 422, /metadata.uid: Invalid value: "x": field is immutable/],
+    [MERGE, '{"kind":"Pod"}', 422, /^ "" is invalid: patch: Invalid value: .*no kind "Pod" is registered/],
     [MERGE, '{"metadata":{"resourceVersion":"1"}}', 409, /the object has been modified/],
   ])("%s %s", async (type, text, status, message) => {
     const answer = await server.ask("PATCH", `${APPS}/deployments/web`, text, { type });
     expect(answer.status).toBe(status);
     expect(answer.body.message).toEqual(typeof message === "string" ? message : expect.stringMatching(message));
+  });
+
+  it("may replace the whole without saying of which kind it is", async () => {
+    await server.ask("POST", `${CORE}/configmaps`, configMap("whole", { a: "1" }));
+    const text = '{"$patch":"replace","metadata":{"name":"whole"},"data":{"b":"2"}}';
+    const type = "application/strategic-merge-patch+json";
+    const answer = await server.ask("PATCH", `${CORE}/configmaps/whole`, text, { type });
+    expect(answer).toMatchObject({ status: 200, body: { kind: "ConfigMap", data: { b: "2" } } });
   });
 });
 
