@@ -64,7 +64,7 @@ export function bootstrap(api: KubeApi): void {
     const object = {
       apiVersion: `${RBAC}/v1`,
       kind: "ClusterRole",
-      metadata: { name, labels: { "kubernetes.io/bootstrapping": "rbac-defaults" } },
+      metadata: { name, labels: { "kubernetes.io/bootstrapping": "rbac-defaults" }, annotations: AUTOUPDATE },
       rules,
     };
     api.create(`clusterroles.${RBAC}`, object, MANAGER);
@@ -103,7 +103,7 @@ export function bootstrap(api: KubeApi): void {
     const object = {
       apiVersion: `${RBAC}/v1`,
       kind: "ClusterRoleBinding",
-      metadata: { name, labels: { "kubernetes.io/bootstrapping": "rbac-defaults" } },
+      metadata: { name, labels: { "kubernetes.io/bootstrapping": "rbac-defaults" }, annotations: AUTOUPDATE },
       roleRef: { apiGroup: RBAC, kind: "ClusterRole", name },
       subjects: [{ kind: "Group", name: group, apiGroup: RBAC }],
     };
@@ -113,6 +113,9 @@ export function bootstrap(api: KubeApi): void {
   bind("system:discovery", "system:authenticated");
   bind("system:basic-user", "system:authenticated");
 }
+
+/** Says that the server puts a default role right again when it starts. */
+const AUTOUPDATE = { "rbac.authorization.kubernetes.io/autoupdate": "true" };
 
 /** What the namespaced default roles cover. */
 function namespacedRules(read: string[], write: string[], secrets: boolean): object[] {

@@ -148,7 +148,7 @@ export function invalid(group: string, kind: string, name: string, errors: Field
   return new StatusError(422, "Invalid", `${groupResource(group, kind)} "${name}" is invalid: ${list}`, {
     ...(name ? { name } : {}),
     ...(group ? { group } : {}),
-    kind,
+    ...(kind ? { kind } : {}),
     causes: errors.map((e) => ({ reason: e.type, message: e.message, field: e.field })),
   });
 }

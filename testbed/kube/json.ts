@@ -73,6 +73,17 @@ const MISPLACED: [RegExp, string][] = [
   [/Unexpected non-whitespace/, "after top-level value"],
 ];
 
+/** A character as Go quotes it. */
+function shown(character: string): string {
+  if (/[ -&(-~\u00a1-\uffff]/.test(character)) return character;
+  const code = character.charCodeAt(0).toString(16);
+  return character === "'"
+    ? "\\'"
+    : code.length > 2 || Number.parseInt(code, 16) > 0x7f
+      ? `\\u${code.padStart(4, "0")}`
+      : `\\x${code.padStart(2, "0")}`;
+}
+
 /** What Go's decoder says of broken JSON. */
 export function jsonProblem(error: unknown, text: string): string {
   const message = error instanceof Error ? error.message : String(error);
@@ -91,5 +102,5 @@ export function jsonProblem(error: unknown, text: string): string {
     }
   }
   const where = MISPLACED.find(([pattern]) => pattern.test(message))?.[1] ?? "looking for beginning of value";
-  return `invalid character '${character}' ${where}`;
+  return `invalid character '${shown(character)}' ${where}`;
 }

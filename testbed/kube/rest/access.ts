@@ -2,7 +2,9 @@
  * Who asks (bearer tokens, impersonation) and what they may do: the roles that the testbed hands out, and the cluster's
  * own RBAC objects. What is not allowed is refused with the message of a real server.
  */
+
 import { forbidden, StatusError } from "../errors.js";
+import { stableStringify } from "../json.js";
 import type { KindContext } from "../kinds/index.js";
 import type { Registry } from "../resources.js";
 
@@ -187,7 +189,10 @@ export class Access {
       all.push({ verbs: ["*"], apiGroups: ["*"], resources: ["*"] }, { verbs: ["*"], nonResourceURLs: ["*"] });
     }
     const bound = [...this.#bound(identity)].filter((b) => b.namespace === undefined || b.namespace === namespace);
-    return [...all, ...own.flatMap((rule) => this.#spelledOut(rule)), ...bound.map((b) => b.rule)];
+    // Masters are bound to cluster-admin, too: that says the same again.
+    const told = new Set(all.map((rule) => stableStringify(rule)));
+    const further = bound.map((b) => b.rule).filter((rule) => !told.has(stableStringify(rule)));
+    return [...all, ...own.flatMap((rule) => this.#spelledOut(rule)), ...further];
   }
 
   /** RBAC knows no exceptions: a rule that has some is told as a list of what it covers, a rule for each group. */
