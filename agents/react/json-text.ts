@@ -15,12 +15,15 @@ export interface ReadOptions {
   whole?: boolean;
 }
 
+/** Deeper than arguments ever are; a run of opening brackets must not be read again from each of them. */
+const MAX_DEPTH = 64;
 const CLOSERS: Record<string, string> = { "{": "}", "[": "]" };
 const QUOTES: Record<string, string> = { '"': '"', "'": "'", "“": "”", "‘": "’", "„": "“" };
 
 /** Reads the object or list that begins at `start` (a `{` or `[`) of `text`. */
 export function readJsonAt(text: string, start: number, options: ReadOptions = {}): JsonReading {
   const span = scan(text, start);
+  if (span.tooDeep) return { ok: false, fault: `it is nested deeper than ${MAX_DEPTH} levels`, end: span.end };
   const body = text.slice(start, span.end);
   if (span.open === "") {
     const value = parse(body, span.requoted);
@@ -97,6 +100,7 @@ interface Span {
   /** Brackets that are missing at the end of the text. */
   open: string;
   inString: boolean;
+  tooDeep?: boolean;
   /** The value with plain double quotes around its strings, and what stands inside them escaped. */
   requoted: string;
 }
@@ -126,8 +130,9 @@ function scan(text: string, start: number): Span {
       requoted += '"';
     } else {
       requoted += c;
-      if (c in CLOSERS) open.push(CLOSERS[c]!);
-      else if (c === "}" || c === "]") {
+      if (c in CLOSERS) {
+        if (open.push(CLOSERS[c]!) > MAX_DEPTH) return { end: i, open: "", inString: false, tooDeep: true, requoted };
+      } else if (c === "}" || c === "]") {
         open.pop();
         if (open.length === 0) return { end: i + 1, open: "", inString: false, requoted };
       }

@@ -26,13 +26,18 @@ const LISTS = ["tool_calls", "actions", "calls", "function_calls", "tools", "too
 /** A brace in prose begins otherwise. */
 const LIKE_JSON = /^\{\s*(["'“”}]|\w+\s*:)|^\[\s*[{["]/;
 
+/** Places that look like JSON and are none, after which a text is taken for prose: each costs a look at all that follows. */
+const MAX_FAILURES = 200;
+
 /** All calls in `text`, in order. JSON that calls nothing is passed over. */
 export function findJsonCalls(text: string, tools: ToolNames, settings: ReadSettings = {}): Found[] {
   const found: Found[] = [];
-  for (let i = 0; i < text.length; i++) {
+  let failures = 0;
+  for (let i = 0; i < text.length && failures < MAX_FAILURES; i++) {
     if ((text[i] !== "{" && text[i] !== "[") || isSelector(text.slice(i, i + 200))) continue;
     const reading = readJsonAt(text, i, settings);
     if (!reading.ok) {
+      failures++;
       const named = LIKE_JSON.test(text.slice(i, i + 200)) ? nameIn(text.slice(i, reading.end), tools) : undefined;
       if (named === undefined) continue;
       // Of what is broken nothing is read in part.
