@@ -21,7 +21,7 @@ import { findMechanism, mechanisms } from "../faults/index.js";
 import { Random } from "../random.js";
 import { type Cluster, createCluster } from "./cluster.js";
 import { type Faces, serveFaces } from "./faces.js";
-import { type PrivateFolder, privateFolder, writeKubeconfigs } from "./kubeconfig.js";
+import { type PrivateFolder, privateFolder, writeKubeconfig } from "./kubeconfig.js";
 import { buildTopology, workloadStates } from "./topology.js";
 
 export interface SimulatedOptions {
@@ -60,7 +60,7 @@ export class SimulatedEnvironment implements Environment {
   readonly #clock: VirtualClock;
   #cluster: Cluster | undefined;
   #faces: Faces | undefined;
-  #folder: PrivateFolder | undefined;
+  #folders: PrivateFolder[] = [];
   #kubeconfigs: Record<string, string> = {};
   #stopDriving: (() => void) | undefined;
   #starting: Promise<void> | undefined;
@@ -91,17 +91,20 @@ export class SimulatedEnvironment implements Environment {
     this.#cluster = createCluster({ clock: this.#clock, random: new Random(seed), nodes, applications: found });
     await this.#pass(warmupMs(this.#options));
     this.#clock.settle();
-    this.#folder = privateFolder();
     const namespaces = found.map(({ application }) => application.namespace);
     const tokens = { "read-only": token(), "read-write": token(), admin: token() };
     this.#faces = await serveFaces(this.#cluster, { clock: this.#clock, tokens, namespaces, port: this.#options.port });
-    this.#kubeconfigs = writeKubeconfigs(
-      this.#folder.path,
-      this.#faces.urls.kubernetes,
-      namespaces[0] ?? "default",
-      Object.entries(tokens).map(([name, value]) => ({ name, token: value })),
-      this.#faces.ca,
-    );
+    for (const [role, value] of Object.entries(tokens)) {
+      // A folder each: whoever is handed the path of one role must not find the others beside it.
+      const folder = privateFolder();
+      this.#folders.push(folder);
+      this.#kubeconfigs[role] = writeKubeconfig(folder.path, {
+        server: this.#faces.urls.kubernetes,
+        namespace: namespaces[0] ?? "default",
+        token: value,
+        ca: this.#faces.ca,
+      });
+    }
     if (speed > 0) this.#stopDriving = driveRealTime(this.#clock, speed);
   }
 
@@ -195,8 +198,8 @@ export class SimulatedEnvironment implements Environment {
     await faces?.close();
     this.#cluster?.stop();
     this.#cluster = undefined;
-    this.#folder?.remove();
-    this.#folder = undefined;
+    for (const folder of this.#folders.splice(0)) folder.remove();
+    this.#kubeconfigs = {};
   }
 
   #running(): Cluster {

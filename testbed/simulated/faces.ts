@@ -17,7 +17,7 @@ export interface FacesOptions {
   tokens: { "read-only": string; "read-write": string; admin: string };
   /** The namespaces in which the read-write role may write. */
   namespaces: string[];
-  /** First of consecutive ports; any free ones when left out. */
+  /** First of consecutive ports; any free ones when left out or 0. */
   port?: number | undefined;
 }
 
@@ -49,7 +49,7 @@ export async function serveFaces(cluster: Cluster, options: FacesOptions): Promi
   };
   try {
     for (const [i, name] of NAMES.entries()) {
-      faces.push(await open[name](options.port === undefined ? {} : { port: options.port + i }));
+      faces.push(await open[name](options.port ? { port: options.port + i } : {}));
     }
   } catch (error) {
     await close();

@@ -4,10 +4,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { stringify } from "yaml";
 
-export interface KubeconfigUser {
-  /** File name and user name, e.g. `read-only`. */
-  name: string;
+export interface KubeconfigContent {
+  /** Base URL of the Kubernetes face. */
+  server: string;
+  /** Default namespace of the context. */
+  namespace: string;
   token: string;
+  /** PEM of the server's certificate, for one that no authority has signed. */
+  ca?: string | undefined;
 }
 
 /** A private temporary folder that is gone at `remove()`, and at the latest when the process ends. */
@@ -28,32 +32,20 @@ export function privateFolder(): PrivateFolder {
 }
 
 /**
- * Writes `<folder>/<user>.kubeconfig` for each user and returns their paths by user name.
- * @param server base URL of the Kubernetes face
- * @param namespace default namespace of the context
- * @param ca PEM of the server's certificate, for one that no authority has signed
+ * Writes `<folder>/kubeconfig`, for its owner only.
+ * @returns its path
  */
-export function writeKubeconfigs(
-  folder: string,
-  server: string,
-  namespace: string,
-  users: KubeconfigUser[],
-  ca?: string,
-): Record<string, string> {
+export function writeKubeconfig(folder: string, { server, namespace, token, ca }: KubeconfigContent): string {
   const trust = ca === undefined ? {} : { "certificate-authority-data": Buffer.from(ca).toString("base64") };
-  const paths: Record<string, string> = {};
-  for (const { name, token } of users) {
-    const path = join(folder, `${name}.kubeconfig`);
-    const config = {
-      apiVersion: "v1",
-      kind: "Config",
-      clusters: [{ name: "cluster", cluster: { server, ...trust } }],
-      users: [{ name: "agent", user: { token } }],
-      contexts: [{ name: "agent@cluster", context: { cluster: "cluster", user: "agent", namespace } }],
-      "current-context": "agent@cluster",
-    };
-    writeFileSync(path, stringify(config), { mode: 0o600 });
-    paths[name] = path;
-  }
-  return paths;
+  const path = join(folder, "kubeconfig");
+  const config = {
+    apiVersion: "v1",
+    kind: "Config",
+    clusters: [{ name: "cluster", cluster: { server, ...trust } }],
+    users: [{ name: "agent", user: { token } }],
+    contexts: [{ name: "agent@cluster", context: { cluster: "cluster", user: "agent", namespace } }],
+    "current-context": "agent@cluster",
+  };
+  writeFileSync(path, stringify(config), { mode: 0o600 });
+  return path;
 }
