@@ -3,7 +3,7 @@ import { z } from "zod";
 import { timestamp } from "../kube/objects.js";
 import type { FaultMechanism } from "./mechanism.js";
 import { podsOf } from "./restart.js";
-import { entityOf, find, missing, resourceOf, workloadTarget } from "./target.js";
+import { entityOf, find, missing, resourceOf, scale, workloadTarget } from "./target.js";
 
 const workload = z.object({ kubernetesObject: workloadTarget });
 const scaling = workload.extend({ replicas: z.number().int().min(0) });
@@ -39,20 +39,7 @@ export const scaleWorkload: FaultMechanism<z.output<typeof scaling>> = {
   args: scaling,
   refuse: ({ kube }, { kubernetesObject: target }) => missing(kube, target),
   inject({ kube }, { kubernetesObject: target, replicas }) {
-    const { namespace, name } = target.metadata;
-    const before: number = find(kube, target)!.spec.replicas ?? 1;
-    const scale = (to: number) =>
-      kube.modify(
-        resourceOf(target),
-        namespace,
-        name,
-        (draft) => {
-          draft.spec.replicas = to;
-        },
-        { manager: "kubectl" },
-      );
-    scale(replicas);
-    return { entities: [entityOf(target)], undo: () => void scale(before) };
+    return { entities: [entityOf(target)], undo: scale(kube, target, replicas) };
   },
   holds: ({ kube }, { kubernetesObject: target, replicas }) => find(kube, target)?.spec.replicas === replicas,
 };

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { FaultMechanism } from "./mechanism.js";
-import { entityOf, find, missing, resourceOf, workloadTarget } from "./target.js";
+import { entityOf, find, missing, scale, workloadTarget } from "./target.js";
 
 const args = z.object({ kubernetesObject: workloadTarget });
 type Args = z.output<typeof args>;
@@ -20,20 +20,7 @@ export const scaledToZero: FaultMechanism<Args> = {
     return replicas === 0 ? `${target.kind} "${target.metadata.name}" has 0 replicas already` : undefined;
   },
   inject({ kube }, { kubernetesObject: target }) {
-    const { namespace, name } = target.metadata;
-    const replicas: number = find(kube, target)!.spec.replicas ?? 1;
-    const scale = (to: number) =>
-      kube.modify(
-        resourceOf(target),
-        namespace,
-        name,
-        (draft) => {
-          draft.spec.replicas = to;
-        },
-        { manager: "kubectl" },
-      );
-    scale(0);
-    return { entities: [entityOf(target)], undo: () => void scale(replicas) };
+    return { entities: [entityOf(target)], undo: scale(kube, target, 0) };
   },
   holds: ({ kube }, { kubernetesObject: target }) => find(kube, target)?.spec.replicas === 0,
 };

@@ -49,6 +49,25 @@ export function missing(kube: KubeApi, target: Target): string | undefined {
   return `no ${target.kind} "${name}" in namespace "${namespace}"; ${there}`;
 }
 
+/** As `kubectl scale`. @returns what gives the workload its former number of replicas back */
+export function scale(kube: KubeApi, target: Target, replicas: number): () => void {
+  const before: number = find(kube, target)!.spec.replicas ?? 1;
+  const { namespace, name } = target.metadata;
+  const set = (to: number) => {
+    kube.modify(
+      resourceOf(target),
+      namespace,
+      name,
+      (draft) => {
+        draft.spec.replicas = to;
+      },
+      { manager: "kubectl" },
+    );
+  };
+  set(replicas);
+  return () => set(before);
+}
+
 /** The container of that name in a workload's template. */
 export function containerOf(workload: KubeObject, name: string): any {
   return workload.spec?.template?.spec?.containers?.find((container: any) => container.name === name);
