@@ -1,6 +1,7 @@
 /** Changes: what was changed before the incident began, newest first. */
 import { tool } from "@langchain/core/tools";
 import { z } from "zod";
+import { minutesArgument } from "../arguments.js";
 import { chosenNamespaces, withCluster } from "../cluster.js";
 import type { ToolContext } from "../context.js";
 import { firstAlert } from "../nl2alerts/index.js";
@@ -10,12 +11,7 @@ import { goneObjects } from "./gone.js";
 
 const schema = z.object({
   namespace: z.string().optional().describe("leave out for all namespaces of the application"),
-  minutes: z
-    .number()
-    .positive()
-    .max(24 * 60)
-    .optional()
-    .describe("look back this many minutes (60)"),
+  minutes: minutesArgument("look back this many minutes (60)"),
   match: z.string().optional().describe("only changes whose object or text contains this"),
 });
 

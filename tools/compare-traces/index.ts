@@ -1,6 +1,7 @@
 /** Compare traces: how a service's requests differ from before: latency, errors, calls that are missing or new. */
 import { tool } from "@langchain/core/tools";
 import { z } from "zod";
+import { minutesArgument, sinceArgument } from "../arguments.js";
 import { type ToolContext, ToolFailure } from "../context.js";
 import { getJson } from "../http.js";
 import { type JaegerTrace, traceOperations, traceServices } from "../nl2traces/index.js";
@@ -12,18 +13,8 @@ import { measure, type Operation, percentile } from "./measure.js";
 const schema = z.object({
   service: z.string().describe("service as traces name it"),
   operation: z.string().optional().describe("one operation of it; all by which it is entered when left out"),
-  since: z
-    .string()
-    .optional()
-    .describe(
-      'compare from then on with before: a time such as "14:05:00", or "10m" ago (shortly before the first alert)',
-    ),
-  minutes: z
-    .number()
-    .positive()
-    .max(24 * 60)
-    .optional()
-    .describe("minutes to read on each side (10)"),
+  since: sinceArgument("compare from then on with before"),
+  minutes: minutesArgument("minutes to read on each side (10)"),
 });
 
 type Input = z.infer<typeof schema>;

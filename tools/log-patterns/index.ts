@@ -1,6 +1,7 @@
 /** Log patterns: what kinds of lines a service writes, and which of them are new. */
 import { tool } from "@langchain/core/tools";
 import { z } from "zod";
+import { minutesArgument, sinceArgument } from "../arguments.js";
 import { type ToolContext, ToolFailure } from "../context.js";
 import { getJson } from "../http.js";
 import { logLabels, logLabelValues } from "../nl2logs/index.js";
@@ -15,18 +16,8 @@ const schema = z.object({
     .optional()
     .describe("service, app or container whose logs to read; leave out for a whole namespace"),
   namespace: z.string().optional(),
-  minutes: z
-    .number()
-    .positive()
-    .max(24 * 60)
-    .optional()
-    .describe("look back this many minutes (30)"),
-  since: z
-    .string()
-    .optional()
-    .describe(
-      'what is first written from then on is marked NEW: a time such as "14:05:00", or "10m" ago (shortly before the first alert)',
-    ),
+  minutes: minutesArgument("look back this many minutes (30)"),
+  since: sinceArgument("what is first written from then on is marked NEW"),
   match: z.string().optional().describe("only lines that contain this text"),
 });
 

@@ -1,6 +1,7 @@
 /** Metric anomalies: which metrics of a workload or service differ from what they were before. */
 import { tool } from "@langchain/core/tools";
 import { z } from "zod";
+import { minutesArgument, sinceArgument } from "../arguments.js";
 import { type ToolContext, ToolFailure } from "../context.js";
 import { getJson } from "../http.js";
 import { turningPoint } from "../onset.js";
@@ -12,18 +13,8 @@ import { type Shift, shiftOf, THRESHOLD } from "./shift.js";
 const schema = z.object({
   name: z.string().describe("workload or service, such as billing"),
   namespace: z.string().optional(),
-  minutes: z
-    .number()
-    .positive()
-    .max(24 * 60)
-    .optional()
-    .describe("look back this many minutes, before and after (60)"),
-  since: z
-    .string()
-    .optional()
-    .describe(
-      'compare from then on with before: a time such as "14:05:00", or "10m" ago (shortly before the first alert)',
-    ),
+  minutes: minutesArgument("look back this many minutes, before and after (60)"),
+  since: sinceArgument("compare from then on with before"),
   match: z.string().optional().describe("only metrics whose name or labels contain this text"),
 });
 

@@ -1,6 +1,7 @@
 /** NL2Metrics: questions about metrics, answered with PromQL. */
 import { tool } from "@langchain/core/tools";
 import { z } from "zod";
+import { minutesArgument } from "../arguments.js";
 import { type ToolContext, ToolFailure } from "../context.js";
 import { findingTexts } from "../lint/finding.js";
 import { type MetricsQuery, runMetricsQuery } from "./client.js";
@@ -8,12 +9,7 @@ import { writeMetricsQuery } from "./generate.js";
 import { lintMetricsQuery } from "./lint.js";
 
 const query = z.string().describe("a PromQL expression, run as it is");
-const minutes = z
-  .number()
-  .positive()
-  .max(24 * 60)
-  .optional()
-  .describe("look back this many minutes and show values over time; leave out for the value now");
+const minutes = minutesArgument("look back this many minutes and show values over time; leave out for the value now");
 
 const questionSchema = z.object({
   question: z
