@@ -2,22 +2,12 @@
 import { prompt } from "../../prompts/index.js";
 import { fenced, readObject, readString } from "../answers.js";
 import { type Ask, type ToolContext, UnreadableQueryError } from "../context.js";
-import { timestamp } from "../render/text.js";
+import { questionValues } from "../question.js";
 import type { KubectlQuery } from "./client.js";
 
 /** @throws UnreadableQueryError when the answer holds no command */
 export async function writeKubectlQuery(question: string, context: ToolContext, ask: Ask): Promise<KubectlQuery> {
-  const answer = await ask(
-    prompt("nl2kubectl", context.promptVariant, {
-      question,
-      examples: context.examples ? "yes" : "",
-      now: timestamp(context.clock.now()),
-      namespaces: context.namespaces.join(", "),
-      allowed: context.writes
-        ? "It may change objects in these namespaces."
-        : "It may only read: nothing may be changed.",
-    }),
-  );
+  const answer = await ask(prompt("nl2kubectl", context.promptVariant, questionValues(question, context)));
   return readKubectlQuery(answer);
 }
 

@@ -2,7 +2,7 @@
 import { prompt } from "../../prompts/index.js";
 import { fenced, readNumber, readObject, readString } from "../answers.js";
 import { type Ask, type ToolContext, UnreadableQueryError } from "../context.js";
-import { timestamp } from "../render/text.js";
+import { questionValues } from "../question.js";
 import { listing } from "../suggest.js";
 import { DEFAULT_LIMIT, DEFAULT_MINUTES, type LogsQuery, logLabels, logLabelValues } from "./client.js";
 
@@ -19,10 +19,7 @@ export async function writeLogsQuery(question: string, context: ToolContext, ask
   }
   const answer = await ask(
     prompt("nl2logs", context.promptVariant, {
-      question,
-      examples: context.examples ? "yes" : "",
-      now: timestamp(context.clock.now()),
-      namespaces: context.namespaces.join(", "),
+      ...questionValues(question, context),
       labels: values.join("\n"),
     }),
   );

@@ -2,7 +2,7 @@
 import { prompt } from "../../prompts/index.js";
 import { fenced, readNumber, readObject, readString } from "../answers.js";
 import { type Ask, type ToolContext, UnreadableQueryError } from "../context.js";
-import { timestamp } from "../render/text.js";
+import { questionValues } from "../question.js";
 import { relevant } from "../suggest.js";
 import { labelValues, type MetricsQuery, metricNames } from "./client.js";
 
@@ -15,10 +15,7 @@ export async function writeMetricsQuery(question: string, context: ToolContext, 
   const services = await labelValues(context, "service_name");
   const answer = await ask(
     prompt("nl2metrics", context.promptVariant, {
-      question,
-      examples: context.examples ? "yes" : "",
-      now: timestamp(context.clock.now()),
-      namespaces: context.namespaces.join(", "),
+      ...questionValues(question, context),
       metrics: relevant(names, question, MAX_METRICS).join("\n"),
       services: relevant(services, question, MAX_SERVICES).join(", "),
     }),

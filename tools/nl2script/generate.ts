@@ -2,21 +2,11 @@
 import { prompt } from "../../prompts/index.js";
 import { fenced, readObject, readString } from "../answers.js";
 import { type Ask, type ToolContext, UnreadableQueryError } from "../context.js";
-import { timestamp } from "../render/text.js";
+import { questionValues } from "../question.js";
 
 /** @throws UnreadableQueryError when the answer holds no script */
 export async function writeScript(question: string, context: ToolContext, ask: Ask): Promise<string> {
-  const answer = await ask(
-    prompt("nl2script", context.promptVariant, {
-      question,
-      examples: context.examples ? "yes" : "",
-      now: timestamp(context.clock.now()),
-      namespaces: context.namespaces.join(", "),
-      allowed: context.writes
-        ? "It may change objects in these namespaces."
-        : "It may only read: nothing may be changed.",
-    }),
-  );
+  const answer = await ask(prompt("nl2script", context.promptVariant, questionValues(question, context)));
   return readScript(answer);
 }
 

@@ -2,16 +2,14 @@
 import { prompt } from "../../prompts/index.js";
 import { readNumber, readObject, readString } from "../answers.js";
 import { type Ask, type ToolContext, UnreadableQueryError } from "../context.js";
-import { timestamp } from "../render/text.js";
+import { questionValues } from "../question.js";
 import { DEFAULT_LIMIT, DEFAULT_MINUTES, type TracesQuery, traceServices } from "./client.js";
 
 /** @throws UnreadableQueryError when the answer holds no query */
 export async function writeTracesQuery(question: string, context: ToolContext, ask: Ask): Promise<TracesQuery> {
   const answer = await ask(
     prompt("nl2traces", context.promptVariant, {
-      question,
-      examples: context.examples ? "yes" : "",
-      now: timestamp(context.clock.now()),
+      ...questionValues(question, context),
       services: (await traceServices(context)).join(", "),
     }),
   );
