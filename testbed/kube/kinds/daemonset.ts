@@ -2,11 +2,19 @@
 import { type FieldError, notSupported, required } from "../errors.js";
 import { equal } from "../json.js";
 import { internalForm } from "./internal-form.js";
-import { age, containerCells, labelText, selectorText } from "./print.js";
+import { age, labelText } from "./print.js";
 import { AGE_COLUMN, integer, type KindRules, NAME_COLUMN, text } from "./rules.js";
 import { immutable, nonNegative } from "./validation.js";
 import { templateWarnings } from "./warnings.js";
-import { alwaysRestarts, countOrPercent, defaultTemplate, isZero, validateSelectedTemplate } from "./workload.js";
+import {
+  alwaysRestarts,
+  countOrPercent,
+  defaultTemplate,
+  isZero,
+  validateSelectedTemplate,
+  WIDE_COLUMNS,
+  wideCells,
+} from "./workload.js";
 
 const TEMPLATE_GENERATION = "deprecated.daemonset.template.generation";
 
@@ -66,9 +74,7 @@ export const daemonSet: KindRules = {
     integer("Available"),
     text("Node Selector"),
     AGE_COLUMN,
-    text("Containers", 1),
-    text("Images", 1),
-    text("Selector", 1),
+    ...WIDE_COLUMNS,
   ],
   row(object, now) {
     const s = object.status ?? {};
@@ -81,8 +87,7 @@ export const daemonSet: KindRules = {
       s.numberAvailable ?? 0,
       labelText(object.spec.template?.spec?.nodeSelector),
       age(object, now),
-      ...containerCells(object.spec.template?.spec?.containers),
-      selectorText(object.spec.selector),
+      ...wideCells(object.spec),
     ];
   },
 };

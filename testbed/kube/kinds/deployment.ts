@@ -1,11 +1,19 @@
 /** Deployments. */
 import { type FieldError, forbiddenField, invalidValue, notSupported } from "../errors.js";
 import { internalForm } from "./internal-form.js";
-import { age, containerCells, selectorText } from "./print.js";
+import { age, selectorText } from "./print.js";
 import { AGE_COLUMN, integer, type KindRules, NAME_COLUMN, text } from "./rules.js";
 import { immutable, nonNegative } from "./validation.js";
 import { templateWarnings } from "./warnings.js";
-import { alwaysRestarts, countOrPercent, defaultTemplate, isZero, validateSelectedTemplate } from "./workload.js";
+import {
+  alwaysRestarts,
+  countOrPercent,
+  defaultTemplate,
+  isZero,
+  validateSelectedTemplate,
+  WIDE_COLUMNS,
+  wideCells,
+} from "./workload.js";
 
 export const deployment: KindRules = {
   generation: "spec+annotations",
@@ -68,16 +76,7 @@ export const deployment: KindRules = {
     return errors;
   },
   validateUpdate: (object, old) => immutable(object.spec.selector, old.spec.selector, "spec.selector"),
-  columns: [
-    NAME_COLUMN,
-    text("Ready"),
-    text("Up-to-date"),
-    text("Available"),
-    AGE_COLUMN,
-    text("Containers", 1),
-    text("Images", 1),
-    text("Selector", 1),
-  ],
+  columns: [NAME_COLUMN, text("Ready"), text("Up-to-date"), text("Available"), AGE_COLUMN, ...WIDE_COLUMNS],
   row(object, now) {
     const status = object.status ?? {};
     return [
@@ -86,8 +85,7 @@ export const deployment: KindRules = {
       status.updatedReplicas ?? 0,
       status.availableReplicas ?? 0,
       age(object, now),
-      ...containerCells(object.spec.template?.spec?.containers),
-      selectorText(object.spec.selector),
+      ...wideCells(object.spec),
     ];
   },
 };
@@ -108,16 +106,7 @@ export const replicaSet: KindRules = {
     ...alwaysRestarts(spec.template, "ReplicaSet"),
   ],
   validateUpdate: (object, old) => immutable(object.spec.selector, old.spec.selector, "spec.selector"),
-  columns: [
-    NAME_COLUMN,
-    integer("Desired"),
-    integer("Current"),
-    integer("Ready"),
-    AGE_COLUMN,
-    text("Containers", 1),
-    text("Images", 1),
-    text("Selector", 1),
-  ],
+  columns: [NAME_COLUMN, integer("Desired"), integer("Current"), integer("Ready"), AGE_COLUMN, ...WIDE_COLUMNS],
   row(object, now) {
     const status = object.status ?? {};
     return [
@@ -126,8 +115,7 @@ export const replicaSet: KindRules = {
       status.replicas ?? 0,
       status.readyReplicas ?? 0,
       age(object, now),
-      ...containerCells(object.spec.template?.spec?.containers),
-      selectorText(object.spec.selector),
+      ...wideCells(object.spec),
     ];
   },
 };

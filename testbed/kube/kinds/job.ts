@@ -3,12 +3,12 @@ import { type FieldError, invalidValue, notSupported, required } from "../errors
 import { equal } from "../json.js";
 import { internalTemplate } from "./internal-form.js";
 import { validatePodTemplate } from "./podspec.js";
-import { age, containerCells, humanDuration, selectorText, since } from "./print.js";
+import { age, humanDuration, since } from "./print.js";
 import { AGE_COLUMN, integer, type KindRules, NAME_COLUMN, text } from "./rules.js";
 import { isTimeZone, scheduleProblem } from "./schedule.js";
 import { IMMUTABLE, nonNegative, oneOf, selectorMatches } from "./validation.js";
 import { templateWarnings } from "./warnings.js";
-import { defaultTemplate } from "./workload.js";
+import { defaultTemplate, WIDE_COLUMNS, wideCells } from "./workload.js";
 
 function defaultJobSpec(spec: any): void {
   if (spec.completions === undefined && spec.parallelism === undefined) {
@@ -112,16 +112,7 @@ export const job: KindRules = {
     }
     return errors;
   },
-  columns: [
-    NAME_COLUMN,
-    text("Status"),
-    text("Completions"),
-    text("Duration"),
-    AGE_COLUMN,
-    text("Containers", 1),
-    text("Images", 1),
-    text("Selector", 1),
-  ],
+  columns: [NAME_COLUMN, text("Status"), text("Completions"), text("Duration"), AGE_COLUMN, ...WIDE_COLUMNS],
   row(object, now) {
     const { spec, status = {} } = object;
     const done = status.succeeded ?? 0;
@@ -138,8 +129,7 @@ export const job: KindRules = {
       completions,
       status.startTime ? humanDuration(end - Date.parse(status.startTime)) : "",
       age(object, now),
-      ...containerCells(spec.template?.spec?.containers),
-      selectorText(spec.selector),
+      ...wideCells(spec),
     ];
   },
 };
@@ -197,9 +187,7 @@ export const cronJob: KindRules = {
     integer("Active"),
     text("Last Schedule"),
     AGE_COLUMN,
-    text("Containers", 1),
-    text("Images", 1),
-    text("Selector", 1),
+    ...WIDE_COLUMNS,
   ],
   row(object, now) {
     const { spec, status = {} } = object;
@@ -211,8 +199,7 @@ export const cronJob: KindRules = {
       (status.active ?? []).length,
       status.lastScheduleTime ? since(status.lastScheduleTime, now) : "<none>",
       age(object, now),
-      ...containerCells(spec.jobTemplate?.spec?.template?.spec?.containers),
-      selectorText(spec.jobTemplate?.spec?.selector),
+      ...wideCells(spec.jobTemplate?.spec),
     ];
   },
 };

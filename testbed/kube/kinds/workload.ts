@@ -1,6 +1,8 @@
 /** What Deployments, ReplicaSets, StatefulSets, DaemonSets and Jobs share. */
 import { type FieldError, forbiddenField, invalidValue, notSupported, required } from "../errors.js";
 import { defaultPodSpec, validatePodTemplate } from "./podspec.js";
+import { containerCells, selectorText } from "./print.js";
+import { type Column, text } from "./rules.js";
 import { isEmptySelector, NON_NEGATIVE, selectorMatches, validateSelector } from "./validation.js";
 
 export function defaultTemplate(template: any): void {
@@ -65,3 +67,11 @@ export function countOrPercent(value: unknown, field: string): FieldError[] {
 }
 
 export const isZero = (value: unknown) => value === 0 || value === "0%";
+
+/** The columns that their tables end with under `-o wide`. */
+export const WIDE_COLUMNS: readonly Column[] = [text("Containers", 1), text("Images", 1), text("Selector", 1)];
+
+/** The cells of `WIDE_COLUMNS`. */
+export function wideCells(spec: any): string[] {
+  return [...containerCells(spec?.template?.spec?.containers), selectorText(spec?.selector)];
+}
