@@ -27,18 +27,23 @@ export function nodeSpecs(count: number, profile: Profile): NodeSpec[] {
   return Array.from({ length: count }, (_, i) => (profile === "kwok" ? kwokNode(i + 1) : containerdNode(i)));
 }
 
+/** Labels that every kubelet gives its node. */
+function platformLabels(name: string): Record<string, string> {
+  return {
+    "beta.kubernetes.io/arch": "amd64",
+    "beta.kubernetes.io/os": "linux",
+    "kubernetes.io/arch": "amd64",
+    "kubernetes.io/hostname": name,
+    "kubernetes.io/os": "linux",
+  };
+}
+
 function kwokNode(index: number): NodeSpec {
   const name = `node-${index}`;
   const resources = { cpu: "8", memory: "32Gi", pods: "110" };
   return {
     name,
-    labels: {
-      "beta.kubernetes.io/arch": "amd64",
-      "beta.kubernetes.io/os": "linux",
-      "kubernetes.io/arch": "amd64",
-      "kubernetes.io/hostname": name,
-      "kubernetes.io/os": "linux",
-    },
+    labels: platformLabels(name),
     annotations: { "node.alpha.kubernetes.io/ttl": "0" },
     capacity: resources,
     allocatable: resources,
@@ -61,15 +66,19 @@ function kwokNode(index: number): NodeSpec {
 function containerdNode(index: number): NodeSpec {
   const controlPlane = index === 0;
   const name = controlPlane ? "control-plane" : `worker-${index}`;
+  const resources = {
+    cpu: "8",
+    "ephemeral-storage": "102108092Ki",
+    "hugepages-1Gi": "0",
+    "hugepages-2Mi": "0",
+    memory: "32868016Ki",
+    pods: "110",
+  };
   const address = `172.18.0.${index + 2}`;
   return {
     name,
     labels: {
-      "beta.kubernetes.io/arch": "amd64",
-      "beta.kubernetes.io/os": "linux",
-      "kubernetes.io/arch": "amd64",
-      "kubernetes.io/hostname": name,
-      "kubernetes.io/os": "linux",
+      ...platformLabels(name),
       ...(controlPlane
         ? {
             "node-role.kubernetes.io/control-plane": "",
@@ -82,22 +91,8 @@ function containerdNode(index: number): NodeSpec {
       "volumes.kubernetes.io/controller-managed-attach-detach": "true",
     },
     ...(controlPlane ? { taints: [{ key: "node-role.kubernetes.io/control-plane", effect: "NoSchedule" }] } : {}),
-    capacity: {
-      cpu: "8",
-      "ephemeral-storage": "102108092Ki",
-      "hugepages-1Gi": "0",
-      "hugepages-2Mi": "0",
-      memory: "32868016Ki",
-      pods: "110",
-    },
-    allocatable: {
-      cpu: "8",
-      "ephemeral-storage": "102108092Ki",
-      "hugepages-1Gi": "0",
-      "hugepages-2Mi": "0",
-      memory: "32868016Ki",
-      pods: "110",
-    },
+    capacity: resources,
+    allocatable: resources,
     addresses: [
       { type: "InternalIP", address },
       { type: "Hostname", address: name },
