@@ -1,21 +1,9 @@
 /** Values of Secrets are in no observation: every output form, every verb that prints an object, raw paths, filters. */
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { Kubectl } from "../../../tools/kubectl/index.js";
-import { type FakeServer, fakeServer } from "../kubectl/fake-server.js";
+import type { Kubectl } from "../../../tools/kubectl/index.js";
+import type { FakeServer } from "../kubectl/fake-server.js";
+import { kubectlOf, SECRET_TEXT, secretServer, VALUE } from "../kubectl/secret-server.js";
 
-const VALUE = "aHVudGVyMg==";
-const SECRET = {
-  apiVersion: "v1",
-  kind: "Secret",
-  metadata: {
-    name: "creds",
-    namespace: "shop",
-    annotations: { "kubectl.kubernetes.io/last-applied-configuration": `{"data":{"password":"${VALUE}"}}` },
-  },
-  type: "Opaque",
-  data: { password: VALUE, token: VALUE },
-  stringData: { plain: "hunter2" },
-};
 const MANIFEST = `apiVersion: v1
 kind: Secret
 metadata: {name: creds, namespace: shop}
@@ -82,27 +70,8 @@ const LINES = [
 let server: FakeServer;
 let kubectl: Kubectl;
 beforeEach(async () => {
-  const { kind: _, apiVersion: __, ...item } = SECRET;
-  const list = { apiVersion: "v1", kind: "SecretList", items: [item] };
-  const one = "/api/v1/namespaces/shop/secrets/creds";
-  server = await fakeServer({
-    [`GET ${one}`]: SECRET,
-    [`PATCH ${one}`]: SECRET,
-    [`PUT ${one}`]: SECRET,
-    [`DELETE ${one}`]: SECRET,
-    "POST /api/v1/namespaces/shop/secrets": SECRET,
-    "GET /api/v1/namespaces/shop/secrets": list,
-    "GET /api/v1/secrets": list,
-    "GET /api/v1/namespaces/shop": { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } },
-    "GET /api/v1/namespaces/shop/pods": { apiVersion: "v1", kind: "PodList", items: [] },
-  });
-  kubectl = new Kubectl({
-    kubeconfig: server.kubeconfig,
-    mode: "read-write",
-    kubectl: "builtin",
-    now: () => 0,
-    sleep: async () => {},
-  });
+  server = await secretServer("Opaque");
+  kubectl = kubectlOf(server);
 });
 afterEach(async () => {
   await kubectl.close();
@@ -111,6 +80,6 @@ afterEach(async () => {
 
 it.each(LINES)("kubectl %s", async (line) => {
   const { stdout, stderr } = await kubectl.run(`kubectl ${line}`, { stdin: MANIFEST });
-  expect(stdout + stderr).not.toMatch(/aHVudGVyMg|hunter2/);
+  expect(stdout + stderr).not.toMatch(SECRET_TEXT);
   expect((stdout + stderr).trim()).not.toBe("");
 });

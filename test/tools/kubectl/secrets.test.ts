@@ -1,38 +1,17 @@
 /** Values of Secrets are in no output, whatever the format. */
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { Kubectl } from "../../../tools/kubectl/index.js";
+import type { Kubectl } from "../../../tools/kubectl/index.js";
 import { type FakeServer, fakeServer } from "./fake-server.js";
+import { kubectlOf, SECRET_PATH, SECRET_TEXT, secretOf, secretServer, VALUE } from "./secret-server.js";
 
-const VALUE = "aHVudGVyMg==";
-const SECRET = {
-  apiVersion: "v1",
-  kind: "Secret",
-  metadata: {
-    name: "creds",
-    namespace: "shop",
-    annotations: { "kubectl.kubernetes.io/last-applied-configuration": `{"data":{"password":"${VALUE}"}}` },
-  },
-  type: "kubernetes.io/service-account-token",
-  data: { password: VALUE, token: VALUE },
-  stringData: { plain: "hunter2" },
-};
+/** `describe` of this type shows the token. */
+const TYPE = "kubernetes.io/service-account-token";
 
 let server: FakeServer;
 let kubectl: Kubectl;
 beforeEach(async () => {
-  const { kind: _, apiVersion: __, ...item } = SECRET;
-  server = await fakeServer({
-    "GET /api/v1/namespaces/shop/secrets/creds": SECRET,
-    "GET /api/v1/namespaces/shop/secrets": { apiVersion: "v1", kind: "SecretList", items: [item] },
-    "PATCH /api/v1/namespaces/shop/secrets/creds": SECRET,
-  });
-  kubectl = new Kubectl({
-    kubeconfig: server.kubeconfig,
-    mode: "read-write",
-    kubectl: "builtin",
-    now: () => 0,
-    sleep: async () => {},
-  });
+  server = await secretServer(TYPE);
+  kubectl = kubectlOf(server);
 });
 afterEach(async () => {
   await kubectl.close();
@@ -66,21 +45,15 @@ it.each([
   "apply view-last-applied secret creds",
 ])("masks them in: %s", async (line) => {
   const { stdout, stderr } = await kubectl.run(`kubectl ${line}`);
-  expect(stdout + stderr).not.toMatch(/aHVudGVyMg|hunter2/);
+  expect(stdout + stderr).not.toMatch(SECRET_TEXT);
 });
 
 it("masks them in the server's complaint about one", async () => {
   const broken = await fakeServer({});
   try {
-    const own = new Kubectl({
-      kubeconfig: broken.kubeconfig,
-      mode: "read-write",
-      kubectl: "builtin",
-      now: () => 0,
-      sleep: async () => {},
-    });
-    broken.answers.set("GET /api/v1/namespaces/shop/secrets/creds", { status: 200, body: SECRET });
-    broken.answers.set("PATCH /api/v1/namespaces/shop/secrets/creds", {
+    const own = kubectlOf(broken);
+    broken.answers.set(`GET ${SECRET_PATH}`, { status: 200, body: secretOf(TYPE) });
+    broken.answers.set(`PATCH ${SECRET_PATH}`, {
       status: 422,
       body: {
         kind: "Status",
