@@ -135,6 +135,18 @@ Examples:
       done(await (await import("./scenarios.js")).validateCommand(references, options, io)),
     );
 
+  program
+    .command("rules")
+    .description("Prometheus rule files on the simulated testbed")
+    .command("check")
+    .description("evaluate rule files against a healthy application; list errors and the metrics that are not there")
+    .argument("<files...>", "PrometheusRule objects or plain rule groups, YAML")
+    .addOption(new Option("--application <id>", "the application to run").default("opentelemetry-demo"))
+    .addOption(new Option("--seed <text>", "seed of the environment").default("1"))
+    .option("--json", "for machines")
+    .addHelpText("after", "\nExample:\n  $ itbench rules check my-alerts.yaml")
+    .action(async (files, options) => done(await (await import("./rules.js")).checkRulesCommand(files, options, io)));
+
   const prompts = program.command("prompts").description("the prompts of agents and tools, and their variants");
   prompts
     .command("list")

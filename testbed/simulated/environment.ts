@@ -22,6 +22,7 @@ import { Random } from "../random.js";
 import { type Cluster, createCluster } from "./cluster.js";
 import { type Faces, serveFaces } from "./faces.js";
 import { type PrivateFolder, privateFolder, writeKubeconfig } from "./kubeconfig.js";
+import { type CheckedRule, checkRules, type RuleFile } from "./rule-check.js";
 import { buildTopology, workloadStates } from "./topology.js";
 
 export interface SimulatedOptions {
@@ -168,6 +169,11 @@ export class SimulatedEnvironment implements Environment {
 
   async alerts(): Promise<Alert[]> {
     return this.#running().rules.alerts();
+  }
+
+  /** What rule files find and lack here. @throws RuleError for a file that cannot be read as rules */
+  checkRules(files: readonly RuleFile[]): CheckedRule[] {
+    return checkRules(this.#running(), this.#clock, files);
   }
 
   async workloads(): Promise<WorkloadState[]> {
