@@ -1,41 +1,16 @@
 /** Binary operations between scalars and vectors, with Prometheus' matching rules. */
+import { compute, isComparison, isSetOperator } from "../promql/index.js";
 import type { BinaryExpr, BinaryOp, VectorMatching } from "./ast.js";
 import { LogQLEvaluationError } from "./errors.js";
 import { labelsKey, printLabels } from "./select.js";
 import { groupLabels, type Steps, type Value, type VectorSeries } from "./vector.js";
 
-const COMPARISONS = new Set<BinaryOp>(["==", "!=", ">", ">=", "<", "<="]);
-
-/** Arithmetic result, or for a comparison 1 or 0. */
-export function operate(op: BinaryOp, a: number, b: number): number {
-  switch (op) {
-    case "+":
-      return a + b;
-    case "-":
-      return a - b;
-    case "*":
-      return a * b;
-    case "/":
-      return b === 0 ? Number.NaN : a / b;
-    case "%":
-      return a % b;
-    case "^":
-      return a ** b;
-    case "==":
-      return Number(a === b);
-    case "!=":
-      return Number(a !== b);
-    case ">":
-      return Number(a > b);
-    case ">=":
-      return Number(a >= b);
-    case "<":
-      return Number(a < b);
-    case "<=":
-      return Number(a <= b);
-    default:
-      return Number.NaN;
-  }
+/**
+ * Arithmetic result, or for a comparison 1 or 0: as in PromQL, but a division by zero makes NaN, and so does a set
+ * operator between numbers.
+ */
+function operate(op: BinaryOp, a: number, b: number): number {
+  return (op === "/" && b === 0) || isSetOperator(op) ? Number.NaN : compute(op, a, b);
 }
 
 export function evaluateBinary(expr: BinaryExpr, left: Value, right: Value, steps: Steps): Value {
@@ -64,7 +39,7 @@ export function evaluateBinary(expr: BinaryExpr, left: Value, right: Value, step
 /** A comparison without `bool` filters: the point stays as it is, or goes. */
 function outcome(expr: BinaryExpr, a: number, b: number, kept: number): number | undefined {
   const result = operate(expr.op, a, b);
-  if (!COMPARISONS.has(expr.op) || expr.bool) return result;
+  if (!isComparison(expr.op) || expr.bool) return result;
   return result === 1 ? kept : undefined;
 }
 
@@ -141,7 +116,7 @@ function resultLabels(
   expr: BinaryExpr,
 ): Record<string, string> {
   if (matching.group === undefined) {
-    if (COMPARISONS.has(expr.op) && !expr.bool && !matching.on) return many.labels;
+    if (isComparison(expr.op) && !expr.bool && !matching.on) return many.labels;
     return signature(many.labels, matching);
   }
   const labels = { ...many.labels };

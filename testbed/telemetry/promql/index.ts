@@ -7,5 +7,6 @@ export { prepare } from "./engine.js";
 export { PromqlExecutionError, PromqlParseError } from "./errors.js";
 export { formatNumber } from "./format.js";
 export type { Metric } from "./metric.js";
+export { compute, isComparison, isSetOperator } from "./operators.js";
 export { parse, parseSelector } from "./parser.js";
 export { print } from "./print.js";

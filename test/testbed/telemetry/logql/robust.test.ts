@@ -138,6 +138,14 @@ describe("any text", () => {
     expect(answered).toBeGreaterThan(20);
   });
 
+  it.each(["and", "or", "unless", "+", "/", "%", "^", "==", "> bool"])(
+    "that puts %s between numbers and vectors is answered or refused",
+    (op) => {
+      const sides = ["1", "(1 + 1)", 'count_over_time({app="a"}[1m])'];
+      for (const left of sides) for (const right of sides) outcome(`${left} ${op} ${right}`);
+    },
+  );
+
   it("that nests deeply is refused, not crashed on", () => {
     for (const size of [2_000, 20_000, 100_000]) {
       expect(outcome(`${"(".repeat(size)}1${")".repeat(size)}`)).toBe("refused");
