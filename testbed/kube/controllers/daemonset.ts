@@ -8,6 +8,7 @@ import { apiError, type Plane } from "./plane.js";
 import { isAvailable, isReady, podFromTemplate } from "./pods.js";
 import type { WorkQueue } from "./queue.js";
 import { acceptsNode } from "./scheduler-filters.js";
+import { replaceStatus } from "./status.js";
 
 const DAEMON_SETS = "daemonsets.apps";
 const HASH = "controller-revision-hash";
@@ -210,14 +211,7 @@ function writeStatus(state: Sync): void {
   setOrOmit(status, "numberAvailable", counts.available);
   setOrOmit(status, "numberUnavailable", counts.desired - counts.available);
   setOrOmit(status, "updatedNumberScheduled", counts.updated);
-  if (same(status, set.status)) return;
-  const change = (draft: KubeObject) => {
-    draft.status = status;
-  };
-  plane.api.modify(DAEMON_SETS, set.metadata.namespace, set.metadata.name, change, {
-    manager: MANAGER,
-    subresource: "status",
-  });
+  replaceStatus(plane.api, DAEMON_SETS, set, status);
 }
 
 function event(state: Sync, type: "Normal" | "Warning", reason: string, message: string): void {

@@ -1,11 +1,12 @@
 /** Pod disruption budgets: how many of their pods may be taken down now. */
 import { type KubeObject, timestamp } from "../objects.js";
-import { intOrPercent, same } from "./fields.js";
+import { intOrPercent } from "./fields.js";
 import { keyOf, splitKey } from "./keys.js";
-import { controllerOf, MANAGER } from "./owners.js";
+import { controllerOf } from "./owners.js";
 import type { Plane } from "./plane.js";
 import { isActive, isReady } from "./pods.js";
 import { isEmptySelector, selects } from "./selectors.js";
+import { replaceStatus } from "./status.js";
 
 const BUDGETS = "poddisruptionbudgets.policy";
 const OWNERS: Record<string, string> = {
@@ -55,11 +56,7 @@ function sync(plane: Plane, key: string): void {
     expectedPods: expected,
     observedGeneration: budget.metadata.generation ?? 1,
   };
-  if (same(status, budget.status)) return;
-  const change = (draft: KubeObject) => {
-    draft.status = status;
-  };
-  api.modify(BUDGETS, namespace, name, change, { manager: MANAGER, subresource: "status" });
+  replaceStatus(api, BUDGETS, budget, status);
 }
 
 function expectations(plane: Plane, budget: KubeObject, pods: KubeObject[]): { expected: number; desired: number } {

@@ -1,11 +1,12 @@
 /** Jobs: pods until enough have succeeded, with back-off, limits, indices and clean-up. */
 import { type KubeObject, timestamp } from "../objects.js";
-import { same, setOrOmit } from "./fields.js";
+import { setOrOmit } from "./fields.js";
 import { splitKey } from "./keys.js";
 import { claim, controllerReference, MANAGER } from "./owners.js";
 import { apiError, type Plane } from "./plane.js";
 import { isActive, isReady, podFromTemplate } from "./pods.js";
 import type { WorkQueue } from "./queue.js";
+import { replaceStatus } from "./status.js";
 
 const JOBS = "jobs.batch";
 const INDEX = "batch.kubernetes.io/job-completion-index";
@@ -240,14 +241,7 @@ function writeStatus(state: Sync, ending: Ending | undefined): void {
     status.conditions = [...(status.conditions ?? []), entry(before), entry(ending.type)];
     if (ending.type === "Complete") status.completionTime = now;
   }
-  if (same(status, job.status)) return;
-  const change = (draft: KubeObject) => {
-    draft.status = status;
-  };
-  plane.api.modify(JOBS, job.metadata.namespace, job.metadata.name, change, {
-    manager: MANAGER,
-    subresource: "status",
-  });
+  replaceStatus(plane.api, JOBS, job, status);
 }
 
 /** The Suspended condition where it changes, with its event. */

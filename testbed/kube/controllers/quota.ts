@@ -3,11 +3,10 @@ import type { KubeApi } from "../api.js";
 import { forbidden } from "../errors.js";
 import type { GroupResource, KubeObject } from "../objects.js";
 import { formatQuantity, parseQuantity } from "../quantity.js";
-import { same } from "./fields.js";
 import { splitKey } from "./keys.js";
-import { MANAGER } from "./owners.js";
 import type { Plane } from "./plane.js";
 import { isFinished } from "./pods.js";
+import { replaceStatus } from "./status.js";
 
 const QUOTAS = "resourcequotas";
 const BILLION = 1_000_000_000n;
@@ -57,11 +56,7 @@ function sync(plane: Plane, key: string): void {
     used[resource] = write(usedIn(api, namespace, resource, quota), hard[resource] ?? "0");
   }
   const status = { hard, used };
-  if (same(status, quota.status)) return;
-  const change = (draft: KubeObject) => {
-    draft.status = status;
-  };
-  api.modify(QUOTAS, namespace, name, change, { manager: MANAGER, subresource: "status" });
+  replaceStatus(api, QUOTAS, quota, status);
 }
 
 function write(nano: bigint, like: string): string {

@@ -1,12 +1,13 @@
 /** Replica sets: as many pods as asked for, the most expendable deleted first. */
 import { type KubeObject, timestamp } from "../objects.js";
-import { same, setOrOmit } from "./fields.js";
+import { setOrOmit } from "./fields.js";
 import { splitKey } from "./keys.js";
 import { claim, controllerOf, controllerReference, isControlledBy, MANAGER } from "./owners.js";
 import { apiError, createdAt, type Plane } from "./plane.js";
 import { isActive, isAvailable, isReady, maxRestarts, podFromTemplate, readySince } from "./pods.js";
 import type { WorkQueue } from "./queue.js";
 import { hasLabels } from "./selectors.js";
+import { replaceStatus } from "./status.js";
 
 const REPLICA_SETS = "replicasets.apps";
 /** Pods created or deleted in one reconcile at most. */
@@ -137,15 +138,7 @@ function writeStatus(
   setOrOmit(status, "readyReplicas", ready.length);
   setOrOmit(status, "availableReplicas", available.length);
   setOrOmit(status, "conditions", failureCondition(status.conditions ?? [], failure, timestamp(now)));
-  if (!same(status, set.status)) {
-    const change = (draft: KubeObject) => {
-      draft.status = status;
-    };
-    plane.api.modify(REPLICA_SETS, set.metadata.namespace, set.metadata.name, change, {
-      manager: MANAGER,
-      subresource: "status",
-    });
-  }
+  replaceStatus(plane.api, REPLICA_SETS, set, status);
   if (available.length < ready.length) {
     const next = Math.min(
       ...ready.filter((pod) => !available.includes(pod)).map((pod) => (readySince(pod) ?? now) + minReady * 1000 - now),

@@ -1,12 +1,13 @@
 /** Stateful sets: pods with fixed names and claims, created in order, updated from the last to the first. */
 import type { KubeObject } from "../objects.js";
-import { same, setOrOmit } from "./fields.js";
+import { setOrOmit } from "./fields.js";
 import { type History, syncHistory, templateAt, truncateHistory } from "./history.js";
 import { splitKey } from "./keys.js";
 import { claim, controllerReference, MANAGER } from "./owners.js";
 import { apiError, type Plane } from "./plane.js";
 import { isAvailable, isFinished, isReady, podFromTemplate } from "./pods.js";
 import type { WorkQueue } from "./queue.js";
+import { replaceStatus } from "./status.js";
 
 const STATEFUL_SETS = "statefulsets.apps";
 const REVISION_LABEL = "controller-revision-hash";
@@ -231,14 +232,7 @@ function writeStatus(state: Sync): void {
     setOrOmit(status, "currentReplicas", updated);
   }
   if (ready.length > status.availableReplicas) queue.addAfter(key, (set.spec.minReadySeconds ?? 0) * 1000);
-  if (same(status, set.status)) return;
-  const change = (draft: KubeObject) => {
-    draft.status = status;
-  };
-  plane.api.modify(STATEFUL_SETS, set.metadata.namespace, set.metadata.name, change, {
-    manager: MANAGER,
-    subresource: "status",
-  });
+  replaceStatus(plane.api, STATEFUL_SETS, set, status);
 }
 
 function event(state: Sync, type: "Normal" | "Warning", reason: string, message: string): void {

@@ -4,13 +4,13 @@
  */
 import { type KubeObject, timestamp } from "../objects.js";
 import { compareQuantities } from "../quantity.js";
-import { same } from "./fields.js";
 import { keyOf, splitKey } from "./keys.js";
 import { MANAGER } from "./owners.js";
 import { apiError, type Plane } from "./plane.js";
 import { isFinished } from "./pods.js";
 import type { WorkQueue } from "./queue.js";
 import { selects } from "./selectors.js";
+import { replaceStatus } from "./status.js";
 
 const CLAIMS = "persistentvolumeclaims";
 const VOLUMES = "persistentvolumes";
@@ -283,14 +283,7 @@ function dropFinalizer(plane: Plane, resource: string, object: KubeObject, final
 function writeStatus(plane: Plane, resource: string, object: KubeObject, change: (status: any) => void): void {
   const status = { ...object.status };
   change(status);
-  if (same(status, object.status)) return;
-  const apply = (draft: KubeObject) => {
-    draft.status = status;
-  };
-  plane.api.modify(resource, object.metadata.namespace, object.metadata.name, apply, {
-    manager: MANAGER,
-    subresource: "status",
-  });
+  replaceStatus(plane.api, resource, object, status);
 }
 
 function complain(plane: Plane, claim: KubeObject, type: "Normal" | "Warning", reason: string, message: string): void {
