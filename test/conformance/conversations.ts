@@ -12,6 +12,7 @@ import { nodeSpecs, startControllers } from "../../testbed/kube/controllers/inde
 import { ApiServer } from "../../testbed/kube/index.js";
 import { Random } from "../../testbed/random.js";
 import { serveKubernetes } from "../../testbed/servers/kubernetes.js";
+import { AGE, maskText, OVER } from "./masks.js";
 
 interface KubectlStep {
   kubectl: string;
@@ -39,28 +40,6 @@ export interface Outcome {
   differences: { step: string; want: unknown; have: unknown }[];
 }
 
-const SAFE = "bcdfghjklmnpqrstvwxz2456789";
-const AGE = "(?:(?:\\d+[dhms]){1,2}|<unknown>|<invalid>)";
-const OVER = `(?: \\(x\\d+ over ${AGE}\\))?`;
-const RULES: [RegExp, string][] = [
-  [/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, "<uid>"],
-  [
-    /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)|\d{4}-\d\d-\d\d \d\d:\d\d:\d\d [+-]\d{4}(?: UTC)?/g,
-    "<time>",
-  ],
-  [/(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d\d \w{3} \d{4} \d\d:\d\d:\d\d [+-]\d{4}/g, "<time>"],
-  [new RegExp(`-[${SAFE}]{8,10}-[${SAFE}]{5}\\b`, "g"), "-<hash>-<id>"],
-  [new RegExp(`(pod-template-hash\\W+)[${SAFE}]{8,10}`, "g"), "$1<hash>"],
-  [new RegExp(`-[${SAFE}]{8,10}\\b`, "g"), "-<hash>"],
-  [new RegExp(`-[${SAFE}]{5}\\b`, "g"), "-<id>"],
-  [/\b\d{1,3}(?:\.\d{1,3}){3}\b(?:\/\d+)?/g, "<ip>"],
-  [/(Invalid value: \\*"(?:\{|map\[)).*/g, "$1<object>"],
-  [/(resourceVersion\W+|Resource Version: +|current: )\d+/g, "$1<rv>"],
-  [/(kubernetes\.io\/revision\W+)\d+/g, "$1<revision>"],
-  [/(nodePort\W+|:)3\d{4}\b/g, "$1<port>"],
-  [/\bnode-[0-9]\b/g, "node-<n>"],
-  [new RegExp(`${AGE}${OVER} ago`, "g"), "<age>"],
-];
 const DROPPED = new Set([
   "description",
   "nodePort",
@@ -74,16 +53,9 @@ const DROPPED = new Set([
   "remainingItemCount",
 ]);
 
-function mask(text: string): string {
-  return RULES.reduce(
-    (out, [pattern, to]) => out.replace(pattern, to),
-    text.replaceAll("v0.0.0-master+$Format:%H$", "v1.34.2"),
-  );
-}
-
 function clean(value: any, dropStatus = false): any {
   if (Array.isArray(value)) return value.map((item) => clean(item, dropStatus));
-  if (typeof value === "string") return mask(value);
+  if (typeof value === "string") return maskText(value);
   if (typeof value !== "object" || value === null) return value;
   const out: Record<string, unknown> = {};
   for (const [key, item] of Object.entries(value)) {
@@ -112,7 +84,7 @@ function outputOf(words: string, stdout: string): unknown {
   } catch {
     // Not JSON: text.
   }
-  let lines = mask(stdout).split("\n");
+  let lines = maskText(stdout).split("\n");
   if (words.startsWith("describe")) {
     const cut = lines.findIndex((line) => line.startsWith("Non-terminated Pods:"));
     if (cut >= 0) lines = lines.slice(0, cut);
@@ -132,7 +104,7 @@ function outputOf(words: string, stdout: string): unknown {
 
 function comparable(step: KubectlStep | HttpStep): unknown {
   if ("kubectl" in step) {
-    const errors = mask(step.stderr)
+    const errors = maskText(step.stderr)
       .split("\n")
       .filter((line) => line !== "" && !line.startsWith("Warning: v1 Endpoints"));
     return { rc: step.rc, stdout: outputOf(step.kubectl, step.stdout), stderr: errors };

@@ -1,34 +1,10 @@
 /** Hides what must differ between two runs: ages, times, uids, hashes, addresses, random ports, the order of equal events. */
 import type { Answer } from "./kubectl-cluster.js";
+import { AGE, maskText, OVER } from "./masks.js";
 
-const SAFE = "bcdfghjklmnpqrstvwxz2456789";
-const AGE = "(?:(?:\\d+[dhms]){1,2}|<unknown>|<invalid>)";
-const RULES: [RegExp, string][] = [
-  [/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, "<uid>"],
-  [
-    /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)|\d{4}-\d\d-\d\d \d\d:\d\d:\d\d [+-]\d{4}(?: UTC)?/g,
-    "<time>",
-  ],
-  [/(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d\d \w{3} \d{4} \d\d:\d\d:\d\d [+-]\d{4}/g, "<time>"],
-  [new RegExp(`-[${SAFE}]{8,10}-[${SAFE}]{5}\\b`, "g"), "-<hash>-<id>"],
-  [new RegExp(`(pod-template-hash\\W+)[${SAFE}]{8,10}`, "g"), "$1<hash>"],
-  [new RegExp(`-[${SAFE}]{8,10}\\b`, "g"), "-<hash>"],
-  [new RegExp(`-[${SAFE}]{5}\\b`, "g"), "-<id>"],
-  [/\b\d{1,3}(?:\.\d{1,3}){3}\b(?:\/\d+)?/g, "<ip>"],
-  [/(Invalid value: "(?:\{|map\[)).*/g, "$1<object>"],
-  [/(resourceVersion\W+|Resource Version: +|current: )\d+/g, "$1<rv>"],
-  [/(kubernetes\.io\/revision\W+)\d+/g, "$1<revision>"],
-  [/(nodePort\W+|:)3\d{4}\b/g, "$1<port>"],
-  [/\bnode-[0-9]\b/g, "node-<n>"],
-  [/v0\.0\.0-master\+\$Format:%H\$/g, "v1.34.2"],
-  [new RegExp(`${AGE}(?: \\(x\\d+ over ${AGE}\\))?( ago)`, "g"), "<age>"],
-  [/127\.0\.0\.1:\d+|<ip>:\d{5}/g, "<server>"],
-];
-
-function maskText(text: string): string {
-  let out = text;
-  for (const [pattern, replacement] of RULES) out = out.replace(pattern, replacement);
-  return out;
+/** Besides what is masked in any comparison: the server's own port. */
+function maskServer(text: string): string {
+  return maskText(text).replace(/<ip>:(?:\d{5}|<port>)/g, "<server>");
 }
 
 /** Ages stand alone in a cell of a table; their width moves the other cells. */
@@ -36,7 +12,7 @@ function tableLine(line: string): string {
   return line
     .trimEnd()
     .replace(/ {2,}/g, "  ")
-    .replace(new RegExp(`(^|  )${AGE}(?: \\(x\\d+ over ${AGE}\\))?(?=  |$)`, "g"), "$1<age>");
+    .replace(new RegExp(`(^|  )${AGE}${OVER}(?=  |$)`, "g"), "$1<age>");
 }
 
 /** In a description only events and the pods of a node have ages; all else stands as it is. */
@@ -55,7 +31,7 @@ function description(lines: string[]): string[] {
 export function maskAnswer(line: string, answer: Answer, exact = false): Answer {
   const describes = /^describe/.test(line);
   const yaml = /-o[ =]?(yaml|json)|--output=(yaml|json)|--raw/.test(line);
-  let lines = maskText(answer.stdout).split("\n");
+  let lines = maskServer(answer.stdout).split("\n");
   if (yaml) lines = lines.filter((l) => !/resourceVersion"?:|revision"?:|nodePort"?:|"?uid"?:/.test(l));
   else if (exact && describes) lines = description(lines);
   else if (exact && !/^events/.test(line)) lines = answer.stdout.replaceAll("-dispatcher", "").split("\n");
@@ -69,7 +45,7 @@ export function maskAnswer(line: string, answer: Answer, exact = false): Answer 
   if (/^logs .*(-l|--selector|--all-)|^label .*--list/.test(line)) lines.sort();
   // Replica sets stand in the order of their hashes, which follow the time of a restart.
   if (!exact && /^get (all|rs)/.test(line)) lines.sort();
-  const errors = maskText(answer.stderr)
+  const errors = maskServer(answer.stderr)
     // A missing flag comes out of kubectl as a line of its log.
     .replace(/^E\d{4} .*"command failed" err="(.*)"$/gm, (_, text: string) => `error: ${text.replace(/\\"/g, '"')}`)
     .replace(/(converting YAML to JSON: yaml: ).*/s, "$1<why>")
