@@ -3,7 +3,8 @@ import { existsSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { type AgentContext, DEFAULT_AGENT_OPTIONS, type ProtocolName } from "../../agents/agent.js";
 import type { RecordedEvent } from "../../agents/react/transcript.js";
-import { resolveModel, sleep, toModelError } from "../../models/index.js";
+import { createMasker, resolveModel, sleep, toModelError } from "../../models/index.js";
+import { promptVariants } from "../../prompts/index.js";
 import { createSimulated } from "../run/environments.js";
 import { findScenario } from "../scenario/index.js";
 import { EXIT, UsageError } from "./errors.js";
@@ -47,6 +48,11 @@ interface Place {
 export async function chatCommand(flags: ChatFlags, io: Io): Promise<number> {
   if (!flags.scenario === !flags.kubeconfig)
     throw new UsageError("chat: give --scenario <id|path> or --kubeconfig <path>");
+  // Before anything is brought up: a wrong word must not leave an environment behind.
+  const variants = promptVariants();
+  if (!variants.includes(flags.prompt)) {
+    throw new UsageError(`--prompt: there is no prompt variant "${flags.prompt}"; there are: ${variants.join(", ")}`);
+  }
   const model = await resolveModel(flags.model, {
     env: io.env,
     ...(flags.modelsFile === undefined ? {} : { modelsFile: flags.modelsFile }),
@@ -56,6 +62,7 @@ export async function chatCommand(flags: ChatFlags, io: Io): Promise<number> {
     throw new UsageError(`chat: ${flags.model} is no LLM and cannot talk; give --model provider:model`);
   }
   const c = colorsFor(io);
+  const mask = createMasker(model.secrets);
   const place = flags.kubeconfig ? await openCluster(flags) : await openScenario(flags);
   const { createSreChat } = await import("../../agents/sre/index.js");
   let streamed = false;
@@ -114,7 +121,7 @@ export async function chatCommand(flags: ChatFlags, io: Io): Promise<number> {
       return true;
     } catch (error) {
       if (question.signal.aborted) io.err("interrupted\n");
-      else io.err(`${c.red(`${toModelError(error).kind}: ${(error as Error).message}`)}\n`);
+      else io.err(`${c.red(`${toModelError(error).kind}: ${mask((error as Error).message)}`)}\n`);
       return false;
     } finally {
       question = undefined;
@@ -129,13 +136,19 @@ export async function chatCommand(flags: ChatFlags, io: Io): Promise<number> {
     io.err(
       `${c.dim(`${place.about}. ${flags.allowWrites ? "The agent may change it" : "The agent only looks"}. An empty line or Ctrl-D ends the talk.`)}\n`,
     );
-    const lines = createInterface({ input: io.input ?? process.stdin })[Symbol.asyncIterator]();
-    for (;;) {
-      io.err("> ");
-      const next = await Promise.race([lines.next(), left]);
-      const text = next === undefined || next.done ? "" : next.value.trim();
-      if (text === "") return EXIT.ok;
-      await answer(text);
+    const reader = createInterface({ input: io.input ?? process.stdin });
+    try {
+      const lines = reader[Symbol.asyncIterator]();
+      for (;;) {
+        io.err("> ");
+        const next = await Promise.race([lines.next(), left]);
+        const text = next === undefined || next.done ? "" : next.value.trim();
+        if (text === "") return EXIT.ok;
+        await answer(text);
+      }
+    } finally {
+      // An input that is still read keeps the process alive.
+      reader.close();
     }
   } finally {
     stopListening();

@@ -8,7 +8,7 @@ import { packageVersion } from "../../paths.js";
 import { tuneEngine } from "./engine.js";
 import { EXIT, exitCodeOf } from "./errors.js";
 import { type Io, processIo } from "./io.js";
-import { collect, extraTools, integer, port, positive } from "./parse.js";
+import { collect, extraTools, integer, port, positive, url } from "./parse.js";
 
 /**
  * Runs the command line `argv` (without node and script) and returns the exit code: 0 done, 1 something failed,
@@ -201,7 +201,7 @@ Example: what it costs to go without traces
     .description("send a model one tool call, one structured output and one question, and say what works")
     .argument("<name>", "provider:model, or an entry of models.yaml")
     .option("--models-file <path>", "models file (default: models.yaml, ~/.config/itbench/models.yaml)")
-    .option("--base-url <url>", "address of the model's server")
+    .option("--base-url <url>", "address of the model's server", url)
     .option("--json", "for machines")
     .addHelpText("after", "\nExample:\n  $ itbench models check ollama:qwen3:8b")
     .action(async (name, options) => done(await (await import("./models.js")).modelsCheckCommand(name, options, io)));
@@ -212,11 +212,11 @@ Example: what it costs to go without traces
     .option("--scenario <id|path>", "a simulated environment with the scenario's fault")
     .option("--no-inject", "leave the scenario's fault out")
     .option("--kubeconfig <path>", "a cluster of your own instead")
-    .option("--prometheus <url>", "its Prometheus; likewise the next four")
-    .option("--alertmanager <url>")
-    .option("--loki <url>")
-    .option("--jaeger <url>")
-    .option("--opencost <url>")
+    .option("--prometheus <url>", "its Prometheus; likewise the next four", url)
+    .option("--alertmanager <url>", "", url)
+    .option("--loki <url>", "", url)
+    .option("--jaeger <url>", "", url)
+    .option("--opencost <url>", "", url)
     .option("--namespace <name>", "namespace that the talk is about; may be repeated (default: default)", collect)
     .requiredOption("--model <name>", "provider:model, or an entry of models.yaml")
     .addOption(
@@ -230,7 +230,7 @@ Example: what it costs to go without traces
     .addOption(new Option("--max-steps <n>", "steps of each question").argParser(integer(1)).default(10))
     .option("--prompt <variant>", "prompt variant", "default")
     .option("--models-file <path>", "models file (default: models.yaml, ~/.config/itbench/models.yaml)")
-    .option("--base-url <url>", "address of the model's server")
+    .option("--base-url <url>", "address of the model's server", url)
     .option("--verbose", "show what the tools return in full")
     .addHelpText(
       "after",
@@ -321,7 +321,7 @@ function runOptions(command: Command): Command {
         .default("builtin"),
     )
     .option("--models-file <path>", "models file (default: models.yaml, ~/.config/itbench/models.yaml)")
-    .option("--base-url <url>", "address of the model's server")
+    .option("--base-url <url>", "address of the model's server", url)
     .option("--record <file>", "write the model's answers down, for --model replay:<file>")
     .option("--watch", "show each step as it happens")
     .option("--verbose", "show phases, warnings, and every check");
@@ -338,4 +338,8 @@ function isProgram(): boolean {
   }
 }
 
-if (isProgram()) process.exitCode = await main(process.argv.slice(2), processIo(), tuneEngine);
+if (isProgram()) {
+  process.exitCode = await main(process.argv.slice(2), processIo(), tuneEngine);
+  // A terminal that someone read from (a talk, a person as the model) would keep the process alive.
+  process.stdin.pause();
+}

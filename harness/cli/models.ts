@@ -1,5 +1,12 @@
 /** `itbench models`: which models can be named, and what one of them can do. */
-import { checkModel, loadModelsFile, type ModelReport, PROVIDERS, resolveModel } from "../../models/index.js";
+import {
+  checkModel,
+  createMasker,
+  loadModelsFile,
+  type ModelReport,
+  PROVIDERS,
+  resolveModel,
+} from "../../models/index.js";
 import { EXIT } from "./errors.js";
 import { colorsFor, type Io } from "./io.js";
 import { renderTable } from "./table.js";
@@ -84,6 +91,8 @@ export async function modelsCheckCommand(name: string, flags: ModelFlags, io: Io
   } finally {
     stop();
   }
+  const mask = createMasker(model.secrets);
+  report = { ...report, checks: report.checks.map((check) => ({ ...check, detail: mask(check.detail) })) };
   if (flags.json) io.out(`${JSON.stringify({ model: name, ...report }, null, 2)}\n`);
   else {
     const c = colorsFor(io);

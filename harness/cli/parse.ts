@@ -30,6 +30,15 @@ export function port(text: string): number {
   return value;
 }
 
+/** An address that a request can go to, without the slashes at its end. */
+export function url(text: string): string {
+  const protocol = URL.canParse(text) ? new URL(text).protocol : "";
+  if (protocol !== "http:" && protocol !== "https:") {
+    throw new InvalidArgumentError("must be an address that starts with http:// or https://.");
+  }
+  return text.replace(/\/+$/, "");
+}
+
 /** For options that may be given several times. */
 export function collect(value: string, previous: string[] = []): string[] {
   return [...previous, value];

@@ -78,14 +78,18 @@ export function scenarioTable(records: readonly TrialRecord[]): string {
 }
 
 /** Rates with their intervals, effort, and what went wrong. */
-export function summaryText(summary: Summary, model: { name: string; isLlm: boolean }, c: Colors): string {
+export function summaryText(
+  summary: Summary,
+  model: { name: string; provider: string; isLlm: boolean },
+  c: Colors,
+): string {
   const lines: string[] = [];
   const add = (label: string, text: string) => lines.push(`  ${label.padEnd(14)} ${text}`);
   const { effort } = summary;
   lines.push(
     `${c.bold("Summary")}: ${summary.trials} ${summary.trials === 1 ? "trial" : "trials"} of ` +
       `${summary.scenarios} ${summary.scenarios === 1 ? "scenario" : "scenarios"}, model ${model.name}` +
-      `${model.isLlm ? "" : " (rule-based, not an LLM)"}`,
+      `${model.isLlm ? "" : model.provider === "human" ? " (a person, not an LLM)" : " (rule-based, not an LLM)"}`,
   );
   if (summary.diagnosis) add("diagnosis", rateText(summary.diagnosis));
   if (summary.mitigation) add("mitigation", rateText(summary.mitigation));

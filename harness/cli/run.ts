@@ -326,7 +326,7 @@ function report(records: TrialRecord[], { flags, configuration, store, model, io
     if (flags.verbose) {
       for (const record of records) io.out(`\n${record.scenario} #${record.trial}\n${checksText(record, c)}`);
     }
-    io.out(`\n${summaryText(summary, { name: model.name, isLlm: model.isLlm }, c)}\nRun folder: ${store.path}\n`);
+    io.out(`\n${summaryText(summary, model, c)}\nRun folder: ${store.path}\n`);
   }
   if (interrupted) {
     io.err(`interrupted: ${records.length} of ${wanted} trials are kept; go on with --resume --out ${store.path}\n`);

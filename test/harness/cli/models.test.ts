@@ -1,6 +1,9 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
 import type { TestServer } from "../../support/http.js";
 import { closedPort } from "../../support/http.js";
@@ -81,6 +84,7 @@ describe("itbench run", () => {
     ["a limit of cost without a price", ["--model", "ollama:m", "--max-cost", "1"], /price of ollama:m is unknown/],
     ["several people at one terminal", ["--model", "human", "--concurrency", "2"], /one trial at a time/],
     ["a recording that is not there", ["--model", "replay:/nowhere/at/all"], /cannot be read/],
+    ["an address that is none", ["--model", "openai:m", "--base-url", "gpu:8000"], /must be an address/],
   ])("refuses %s", async (_name, args, says) => {
     const { code, err } = await cli([...base, "--out", join(folder, "refused"), ...args]);
     expect(code).toBe(2);
@@ -162,6 +166,12 @@ describe("itbench chat", () => {
     ["two environments", ["--model", "ollama:m", "--scenario", "sre-24", "--kubeconfig", "x"], /give --scenario/],
     ["the playbook", ["--model", "playbook", "--scenario", "sre-24"], /cannot talk/],
     ["a kubeconfig that is not there", ["--model", "ollama:m", "--kubeconfig", "/nowhere"], /there is no file/],
+    [
+      "no such variant",
+      ["--model", "ollama:m", "--scenario", "sre-24", "--prompt", "long"],
+      /no prompt variant "long"/,
+    ],
+    ["an address that is none", ["--model", "ollama:m", "--kubeconfig", "x", "--loki", "loki"], /must be an address/],
   ])("refuses %s", async (_name, args, says) => {
     const { code, err } = await cli(["chat", ...args]);
     expect(code).toBe(2);
@@ -195,4 +205,46 @@ describe("itbench chat", () => {
     expect(err).toContain("bad-request");
     expect(out).toContain("Better now.");
   }, 60_000);
+
+  const program = fileURLToPath(new URL("../../../dist/harness/cli/main.js", import.meta.url));
+  const built = existsSync(program);
+  const ends = `ends at an empty line, though its input stays open${built ? "" : " (skipped: dist/ is not built)"}`;
+  it.skipIf(!built)(
+    ends,
+    async () => {
+      const where = await at([{ content: "no" }]);
+      const child = spawn(process.execPath, [program, "chat", "--scenario", "sre-24", "--no-inject", ...where]);
+      try {
+        child.stdin.write("\n");
+        const [code] = await once(child, "exit", { signal: AbortSignal.timeout(30_000) });
+        expect(code).toBe(0);
+      } finally {
+        child.kill("SIGKILL");
+      }
+    },
+    60_000,
+  );
+});
+
+describe("a key that a server says back", () => {
+  const said = { status: 401, message: "wrong key: our-own-secret-key, sk-abcdefghijklmnop1234" };
+  it.each<[string, string[]]>([
+    ["models check", ["models", "check", "ours"]],
+    ["models check --json", ["models", "check", "ours", "--json"]],
+    ["chat", ["chat", "--scenario", "sre-24", "--no-inject", "--model", "ours", "--ask", "hi"]],
+    ["run", ["run", "--scenario", "sre-24", "--model", "ours", "--out", join(folder, "key"), "--watch"]],
+  ])(
+    "is not shown by %s",
+    async (_name, args) => {
+      server = await serveModel("openai", [said]);
+      const file = join(folder, "keyed.yaml");
+      const entry = { provider: "openai", model: "m", base_url: baseUrlOf("openai", server), api_key_env: "OUR_KEY" };
+      writeFileSync(file, JSON.stringify({ models: { ours: entry } }));
+      const env = { OUR_KEY: "our-own-secret-key" };
+      const { out, err } = await cli([...args, "--models-file", file], { env });
+      expect(out + err).toContain("wrong key: ***, sk-***");
+      expect(out + err).not.toMatch(/our-own-secret-key|abcdefghijklmnop/);
+    },
+    60_000,
+  );
 });
