@@ -1,4 +1,4 @@
-import { annotations, conditionTable, events, heading, labels, longTime } from "./common.js";
+import { conditionTable, events, heading, labelsAndAnnotations, longTime } from "./common.js";
 import type { Describer } from "./describer.js";
 import type { Description } from "./writer.js";
 
@@ -73,8 +73,7 @@ export const horizontalPodAutoscaler: Describer = {
   async describe(w, object, d) {
     const { metadata, spec, status = {} } = object;
     heading(w, object);
-    labels(w, "Labels", metadata.labels);
-    annotations(w, "Annotations", metadata.annotations);
+    labelsAndAnnotations(w, metadata);
     w.field(0, "CreationTimestamp", longTime(metadata.creationTimestamp));
     w.field(0, "Reference", `${spec.scaleTargetRef?.kind}/${spec.scaleTargetRef?.name}`);
     w.field(0, "Metrics", "( current / target )");

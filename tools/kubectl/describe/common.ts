@@ -70,6 +70,12 @@ export function controller(object: any): { kind: string; name: string } | undefi
   return (object.metadata?.ownerReferences ?? []).find((owner: any) => owner.controller);
 }
 
+/** The two fields that most descriptions have below the name. */
+export function labelsAndAnnotations(w: Description, metadata: any): void {
+  labels(w, "Labels", metadata.labels);
+  annotations(w, "Annotations", metadata.annotations);
+}
+
 /** Name, namespace and what nearly every description begins with. */
 export function heading(w: Description, object: any, options: { namespace?: boolean } = {}): void {
   w.field(0, "Name", object.metadata.name);

@@ -1,5 +1,5 @@
 /** Config maps, secrets, service accounts, namespaces, quotas, limit ranges, roles and bindings, disruption budgets. */
-import { annotations, conditionTable, events, formatSelector, heading, labels, sortedKeys } from "./common.js";
+import { conditionTable, events, formatSelector, heading, labelsAndAnnotations, sortedKeys } from "./common.js";
 import type { Describer } from "./describer.js";
 import type { Description } from "./writer.js";
 
@@ -8,8 +8,7 @@ export const configMap: Describer = {
   group: "",
   async describe(w, object, d) {
     heading(w, object);
-    labels(w, "Labels", object.metadata.labels);
-    annotations(w, "Annotations", object.metadata.annotations);
+    labelsAndAnnotations(w, object.metadata);
     w.write(0, "\nData\n====\n");
     for (const key of sortedKeys(object.data)) w.write(0, `${key}:\n----\n${object.data[key]}\n\n`);
     w.write(0, "\nBinaryData\n====\n");
@@ -25,8 +24,7 @@ export const secret: Describer = {
   group: "",
   async describe(w, object) {
     heading(w, object);
-    labels(w, "Labels", object.metadata.labels);
-    annotations(w, "Annotations", object.metadata.annotations);
+    labelsAndAnnotations(w, object.metadata);
     w.write(0, `\nType:\t${object.type ?? ""}\n`);
     w.write(0, "\nData\n====\n");
     // kubectl shows service-account tokens in full; values never leave this tool, so their size stands here as well.
@@ -40,8 +38,7 @@ export const serviceAccount: Describer = {
   group: "",
   async describe(w, object, d) {
     heading(w, object);
-    labels(w, "Labels", object.metadata.labels);
-    annotations(w, "Annotations", object.metadata.annotations);
+    labelsAndAnnotations(w, object.metadata);
     const list = (title: string, names: string[]) => {
       if (names.length === 0) w.field(0, title, "<none>");
       names.forEach((name, i) => {
@@ -97,8 +94,7 @@ export const namespace: Describer = {
   async describe(w, object, d) {
     const { metadata, status = {} } = object;
     w.field(0, "Name", metadata.name);
-    labels(w, "Labels", metadata.labels);
-    annotations(w, "Annotations", metadata.annotations);
+    labelsAndAnnotations(w, metadata);
     w.field(0, "Status", status.phase ?? "");
     conditionTable(
       w,
@@ -163,8 +159,7 @@ function role(kind: string): Describer {
     group: "rbac.authorization.k8s.io",
     async describe(w, object) {
       w.field(0, "Name", object.metadata.name);
-      labels(w, "Labels", object.metadata.labels);
-      annotations(w, "Annotations", object.metadata.annotations);
+      labelsAndAnnotations(w, object.metadata);
       w.line(0, "PolicyRule:");
       w.line(1, "Resources\tNon-Resource URLs\tResource Names\tVerbs");
       w.line(1, "---------\t-----------------\t--------------\t-----");
@@ -188,8 +183,7 @@ function binding(kind: string): Describer {
     group: "rbac.authorization.k8s.io",
     async describe(w, object) {
       w.field(0, "Name", object.metadata.name);
-      labels(w, "Labels", object.metadata.labels);
-      annotations(w, "Annotations", object.metadata.annotations);
+      labelsAndAnnotations(w, object.metadata);
       w.line(0, "Role:");
       w.field(1, "Kind", object.roleRef?.kind);
       w.field(1, "Name", object.roleRef?.name);

@@ -1,6 +1,6 @@
 /** Any other kind: its fields, with their names made readable. */
 import { goPlain } from "../printers/go-value.js";
-import { annotations, events, heading, labels, sortedKeys } from "./common.js";
+import { events, heading, labelsAndAnnotations, sortedKeys } from "./common.js";
 import type { Describing } from "./describer.js";
 import type { Description } from "./writer.js";
 
@@ -43,8 +43,7 @@ function content(w: Description, level: number, value: any, prefix: string): voi
 
 export async function describeAny(w: Description, object: any, d: Describing): Promise<void> {
   heading(w, object);
-  labels(w, "Labels", object.metadata.labels);
-  annotations(w, "Annotations", object.metadata.annotations);
+  labelsAndAnnotations(w, object.metadata);
   content(w, 0, object, "");
   await events(w, d);
 }

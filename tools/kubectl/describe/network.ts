@@ -1,5 +1,14 @@
 /** Services, endpoints, endpoint slices, ingresses, network policies. */
-import { annotations, events, formatLabels, formatSelector, heading, labels, longTime } from "./common.js";
+import {
+  annotations,
+  events,
+  formatLabels,
+  formatSelector,
+  heading,
+  labels,
+  labelsAndAnnotations,
+  longTime,
+} from "./common.js";
 import type { Describer } from "./describer.js";
 import type { Description } from "./writer.js";
 
@@ -24,8 +33,7 @@ export const service: Describer = {
   async describe(w, object, d) {
     const { metadata, spec, status = {} } = object;
     heading(w, object);
-    labels(w, "Labels", metadata.labels);
-    annotations(w, "Annotations", metadata.annotations);
+    labelsAndAnnotations(w, metadata);
     w.field(0, "Selector", formatLabels(spec.selector));
     w.field(0, "Type", spec.type ?? "");
     if (spec.ipFamilyPolicy) w.field(0, "IP Family Policy", spec.ipFamilyPolicy);
@@ -67,8 +75,7 @@ export const endpoints: Describer = {
   group: "",
   async describe(w, object, d) {
     heading(w, object);
-    labels(w, "Labels", object.metadata.labels);
-    annotations(w, "Annotations", object.metadata.annotations);
+    labelsAndAnnotations(w, object.metadata);
     w.line(0, "Subsets:");
     for (const subset of object.subsets ?? []) {
       const text = (list: any[] | undefined) => (list ?? []).map((a) => a.ip).join(",") || "<none>";
@@ -92,8 +99,7 @@ export const endpointSlice: Describer = {
   group: "discovery.k8s.io",
   async describe(w, object, d) {
     heading(w, object);
-    labels(w, "Labels", object.metadata.labels);
-    annotations(w, "Annotations", object.metadata.annotations);
+    labelsAndAnnotations(w, object.metadata);
     w.field(0, "AddressType", object.addressType);
     if (object.ports?.length) {
       w.line(0, "Ports:");
@@ -199,8 +205,7 @@ export const networkPolicy: Describer = {
       0,
       `Created on:\t${created.replace(/^\w+, (\d+) (\w+) (\d+) (.*)$/, (_, day, month, year, rest) => `${year}-${String(["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"].indexOf(month) + 1).padStart(2, "0")}-${day} ${rest} UTC`)}`,
     );
-    labels(w, "Labels", metadata.labels);
-    annotations(w, "Annotations", metadata.annotations);
+    labelsAndAnnotations(w, metadata);
     w.line(0, "Spec:");
     w.write(0, "  PodSelector: ");
     const selector = formatSelector(spec.podSelector);

@@ -1,5 +1,5 @@
 import { formatQuantity, parseQuantity } from "../printers/quantity.js";
-import { age, annotations, conditionTable, events, labels, longTime, sortedKeys, taints } from "./common.js";
+import { age, conditionTable, events, labelsAndAnnotations, longTime, sortedKeys, taints } from "./common.js";
 import type { Describer, Describing } from "./describer.js";
 import type { Description } from "./writer.js";
 
@@ -104,8 +104,7 @@ export const node: Describer = {
       else if (key === "kubernetes.io/role" && metadata.labels[key]) roles.add(metadata.labels[key]);
     }
     w.field(0, "Roles", [...roles].sort().join(",") || "<none>");
-    labels(w, "Labels", metadata.labels);
-    annotations(w, "Annotations", metadata.annotations);
+    labelsAndAnnotations(w, metadata);
     w.field(0, "CreationTimestamp", longTime(metadata.creationTimestamp));
     taints(w, spec.taints);
     w.field(0, "Unschedulable", spec.unschedulable === true);

@@ -1,10 +1,10 @@
 import {
   age,
-  annotations,
   controller,
   events,
   heading,
   labels,
+  labelsAndAnnotations,
   longTime,
   tolerations,
   topologySpread,
@@ -24,8 +24,7 @@ export const pod: Describer = {
     if (spec.serviceAccountName) w.field(0, "Service Account", spec.serviceAccountName);
     w.field(0, "Node", spec.nodeName ? `${spec.nodeName}/${status.hostIP ?? ""}` : "<none>");
     if (status.startTime) w.field(0, "Start Time", longTime(status.startTime));
-    labels(w, "Labels", metadata.labels);
-    annotations(w, "Annotations", metadata.annotations);
+    labelsAndAnnotations(w, metadata);
     if (metadata.deletionTimestamp && status.phase !== "Failed" && status.phase !== "Succeeded") {
       w.field(0, "Status", `Terminating (lasts ${age(metadata.deletionTimestamp, d.context.now())})`);
       w.field(0, "Termination Grace Period", `${metadata.deletionGracePeriodSeconds ?? 0}s`);

@@ -1,5 +1,5 @@
 /** Claims, volumes, storage classes. */
-import { age, annotations, conditionTable, events, formatLabels, heading, labels } from "./common.js";
+import { age, conditionTable, events, formatLabels, heading, labelsAndAnnotations } from "./common.js";
 import type { Describer } from "./describer.js";
 
 const SHORT_MODES: Record<string, string> = {
@@ -32,8 +32,7 @@ export const claim: Describer = {
         : (status.phase ?? ""),
     );
     w.field(0, "Volume", spec.volumeName ?? "");
-    labels(w, "Labels", metadata.labels);
-    annotations(w, "Annotations", metadata.annotations);
+    labelsAndAnnotations(w, metadata);
     w.field(0, "Finalizers", `[${(metadata.finalizers ?? []).join(" ")}]`);
     w.field(0, "Capacity", spec.volumeName ? (status.capacity?.storage ?? "0") : "");
     w.field(0, "Access Modes", spec.volumeName ? modes(status.accessModes) : "");
@@ -74,8 +73,7 @@ export const volume: Describer = {
   async describe(w, object, d) {
     const { metadata, spec, status = {} } = object;
     w.field(0, "Name", metadata.name);
-    labels(w, "Labels", metadata.labels);
-    annotations(w, "Annotations", metadata.annotations);
+    labelsAndAnnotations(w, metadata);
     w.field(0, "Finalizers", `[${(metadata.finalizers ?? []).join(" ")}]`);
     w.field(0, "StorageClass", spec.storageClassName ?? "");
     w.field(

@@ -11,6 +11,7 @@ import {
   formatSelector,
   heading,
   labels,
+  labelsAndAnnotations,
   longTime,
   podStatuses,
   selectorQuery,
@@ -49,8 +50,7 @@ export const deployment: Describer = {
     const { metadata, spec, status = {} } = object;
     heading(w, object);
     w.field(0, "CreationTimestamp", longTime(metadata.creationTimestamp));
-    labels(w, "Labels", metadata.labels);
-    annotations(w, "Annotations", metadata.annotations);
+    labelsAndAnnotations(w, metadata);
     w.field(0, "Selector", formatSelector(spec.selector));
     w.field(
       0,
@@ -83,8 +83,7 @@ export const replicaSet: Describer = {
     const { metadata, spec, status = {} } = object;
     heading(w, object);
     w.field(0, "Selector", formatSelector(spec.selector));
-    labels(w, "Labels", metadata.labels);
-    annotations(w, "Annotations", metadata.annotations);
+    labelsAndAnnotations(w, metadata);
     const owner = controller(object);
     if (owner) w.field(0, "Controlled By", `${owner.kind}/${owner.name}`);
     w.field(0, "Replicas", `${status.replicas ?? 0} current / ${spec.replicas ?? 0} desired`);
@@ -107,8 +106,7 @@ export const statefulSet: Describer = {
     heading(w, object);
     w.field(0, "CreationTimestamp", longTime(metadata.creationTimestamp));
     w.field(0, "Selector", formatSelector(spec.selector));
-    labels(w, "Labels", metadata.labels);
-    annotations(w, "Annotations", metadata.annotations);
+    labelsAndAnnotations(w, metadata);
     w.field(0, "Replicas", `${spec.replicas ?? 0} desired | ${status.replicas ?? 0} total`);
     w.field(0, "Update Strategy", spec.updateStrategy?.type ?? "");
     const rolling = spec.updateStrategy?.rollingUpdate;
@@ -139,8 +137,7 @@ export const daemonSet: Describer = {
     w.field(0, "Name", metadata.name);
     w.field(0, "Selector", formatSelector(spec.selector));
     w.field(0, "Node-Selector", formatLabels(spec.template?.spec?.nodeSelector));
-    labels(w, "Labels", metadata.labels);
-    annotations(w, "Annotations", metadata.annotations);
+    labelsAndAnnotations(w, metadata);
     w.line(0, `Desired Number of Nodes Scheduled: ${status.desiredNumberScheduled ?? 0}`);
     w.line(0, `Current Number of Nodes Scheduled: ${status.currentNumberScheduled ?? 0}`);
     w.line(0, `Number of Nodes Scheduled with Up-to-date Pods: ${status.updatedNumberScheduled ?? 0}`);
@@ -159,8 +156,7 @@ export const job: Describer = {
     const { metadata, spec, status = {} } = object;
     heading(w, object);
     if (spec.selector) w.field(0, "Selector", formatSelector(spec.selector));
-    labels(w, "Labels", metadata.labels);
-    annotations(w, "Annotations", metadata.annotations);
+    labelsAndAnnotations(w, metadata);
     const owner = controller(object);
     if (owner) w.field(0, "Controlled By", `${owner.kind}/${owner.name}`);
     if (spec.parallelism !== undefined) w.field(0, "Parallelism", spec.parallelism);
@@ -194,8 +190,7 @@ export const cronJob: Describer = {
   async describe(w, object, d) {
     const { metadata, spec, status = {} } = object;
     heading(w, object);
-    labels(w, "Labels", metadata.labels);
-    annotations(w, "Annotations", metadata.annotations);
+    labelsAndAnnotations(w, metadata);
     w.field(0, "Schedule", spec.schedule);
     w.field(0, "Concurrency Policy", spec.concurrencyPolicy ?? "");
     w.field(0, "Suspend", spec.suspend === undefined ? "<unset>" : spec.suspend ? "True" : "False");
