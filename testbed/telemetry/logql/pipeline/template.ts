@@ -3,7 +3,7 @@
  * Loki's functions. What it lacks (range, with, variables, define) is refused by name.
  */
 import type { LineContext } from "./line.js";
-import { TEMPLATE_FUNCTIONS, type TemplateValue } from "./template-functions.js";
+import { TEMPLATE_FUNCTIONS, type TemplateFunction, type TemplateValue } from "./template-functions.js";
 
 /** Blocks in blocks, brackets in brackets. */
 const MAX_DEPTH = 100;
@@ -174,6 +174,11 @@ function pipeTokens(text: string): PipeToken[] {
   return tokens;
 }
 
+function functionNamed(name: string): TemplateFunction {
+  if (!Object.hasOwn(TEMPLATE_FUNCTIONS, name)) throw new Error(`template: line:1: function "${name}" not defined`);
+  return TEMPLATE_FUNCTIONS[name]!;
+}
+
 function compilePipe(text: string): Evaluate {
   const tokens = pipeTokens(text);
   let at = 0;
@@ -206,8 +211,7 @@ function compilePipe(text: string): Evaluate {
       return value;
     }
     at++;
-    const implementation = TEMPLATE_FUNCTIONS[token.name];
-    if (implementation === undefined) throw new Error(`template: line:1: function "${token.name}" not defined`);
+    const implementation = functionNamed(token.name);
     const args: Evaluate[] = [];
     while (at < tokens.length && !isSign("|") && !isSign(")")) args.push(operand());
     if (piped !== undefined) args.push(piped);
@@ -234,8 +238,7 @@ function compilePipe(text: string): Evaluate {
         const value = token.name === "true";
         return () => value;
       }
-      const implementation = TEMPLATE_FUNCTIONS[token.name];
-      if (implementation === undefined) throw new Error(`template: line:1: function "${token.name}" not defined`);
+      const implementation = functionNamed(token.name);
       return (line) => implementation([], line);
     }
     if (token.sign === "(") {
