@@ -1,5 +1,5 @@
 /** `itbench run` */
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync, readdirSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { type AgentOptions, DEFAULT_AGENT_OPTIONS, type Limits, type ProtocolName } from "../../agents/agent.js";
 import { createRunbookMemory } from "../../agents/index.js";
@@ -234,6 +234,9 @@ const RUNS = "runs";
 function openStore(flags: RunFlags, configuration: RunConfiguration, model: ResolvedModel): RunStore {
   const found = flags.resume ? toResume(flags.out, configuration) : undefined;
   const path = found?.path ?? resolve(flags.out ?? `${RUNS}/${newName(flags.model)}`);
+  if (existsSync(path) && !statSync(path).isDirectory()) {
+    throw new RunFolderError(`${path} is a file: give a folder with --out`);
+  }
   if (!found && existsSync(path) && readdirSync(path).length > 0) {
     throw new RunFolderError(
       new RunStore(path).read()
@@ -258,7 +261,11 @@ function openStore(flags: RunFlags, configuration: RunConfiguration, model: Reso
     configuration: found ? merged(found.run.configuration, configuration) : configuration,
   };
   const store = new RunStore(path);
-  store.write(run);
+  try {
+    store.write(run);
+  } catch (error) {
+    throw new RunFolderError(`${path} cannot be written: ${(error as Error).message}; give another folder with --out`);
+  }
   return store;
 }
 

@@ -92,6 +92,15 @@ describe("itbench run", () => {
     expect(existsSync(join(folder, "refused"))).toBe(false);
   });
 
+  it.each<[string, string, RegExp]>([
+    ["a file", modelsFile, /models\.yaml is a file: give a folder with --out/],
+    ["a folder inside a file", join(modelsFile, "run"), /cannot be written: .*give another folder with --out/],
+  ])("refuses %s as the run folder", async (_name, out, says) => {
+    const { code, err } = await cli([...base, "--out", out]);
+    expect(code).toBe(2);
+    expect(err).toMatch(says);
+  });
+
   it("records, and plays again to the same transcript", async () => {
     const recording = join(folder, "recording.jsonl");
     const transcript = (name: string) =>
