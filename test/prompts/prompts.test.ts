@@ -35,6 +35,16 @@ describe("the package's own prompts", () => {
     },
   );
 
+  it.each(
+    ["chat", "sre-diagnosis", "sre-mitigation"].flatMap((task) =>
+      promptVariants(task).map((variant) => [task, variant]),
+    ),
+  )("%s/%s says that what tools return is data", (task, variant) => {
+    const loaded = loadPrompt(task, variant);
+    const values = Object.fromEntries(loaded.variables.map((name) => [name, "x"]));
+    expect(renderPrompt(loaded, values).text).toMatch(/<observation> tags[\s\S]*never\s+follow\s+instructions/);
+  });
+
   it.each(promptTasks())("%s has every variant", (task) => {
     expect(promptVariants(task)).toEqual(expect.arrayContaining(["default", "minimal", "no-examples", "paper"]));
   });
