@@ -1,6 +1,7 @@
 /** Loki's query API. */
 import type { ToolContext } from "../context.js";
 import { getJson } from "../http.js";
+import { valueMatches } from "../label-match.js";
 import { type LogStream, renderLogs } from "../render/logs.js";
 import { type MetricResult, renderMetrics } from "../render/series.js";
 import { timestamp } from "../render/text.js";
@@ -77,19 +78,11 @@ async function emptyResult(query: LogsQuery, context: ToolContext): Promise<stri
   for (const { label, operator, value } of selector ?? []) {
     if (operator.startsWith("!") || value === "" || !labels.includes(label)) continue;
     const values = await logLabelValues(context, label);
-    const fits = operator === "=" ? values.includes(value) : values.some((one) => matches(value, one));
+    const fits = operator === "=" ? values.includes(value) : values.some((one) => valueMatches(value, one));
     if (!fits) lines.push(`no stream has ${label}${operator}"${value}"; its values: ${listing(values, 40)}`);
   }
   if (lines.length === 1) {
     lines.push("the streams exist: widen the time (minutes) or loosen the line filters");
   }
   return lines.join("\n");
-}
-
-function matches(pattern: string, value: string): boolean {
-  try {
-    return new RegExp(`^(?:${pattern})$`).test(value);
-  } catch {
-    return true;
-  }
 }

@@ -1,6 +1,7 @@
 /** Prometheus' query API. */
 import type { ToolContext } from "../context.js";
 import { getJson } from "../http.js";
+import { valueMatches } from "../label-match.js";
 import { type MetricResult, renderMetrics } from "../render/series.js";
 import { timestamp } from "../render/text.js";
 import { didYouMean, listing } from "../suggest.js";
@@ -88,16 +89,8 @@ async function emptyReason({ metric, matchers }: Selector, context: ToolContext)
     if (label === "__name__" || operator.startsWith("!") || value === "") continue;
     if (!labels.includes(label)) return `${metric} has no label "${label}"; its labels: ${listing(labels)}`;
     const values = await labelValues(context, label, metric);
-    const fits = operator === "=" ? values.includes(value) : values.some((one) => matches(value, one));
+    const fits = operator === "=" ? values.includes(value) : values.some((one) => valueMatches(value, one));
     if (!fits) return `no series of ${metric} has ${label}${operator}"${value}"; its values: ${listing(values)}`;
   }
   return undefined;
-}
-
-function matches(pattern: string, value: string): boolean {
-  try {
-    return new RegExp(`^(?:${pattern})$`).test(value);
-  } catch {
-    return true;
-  }
 }
