@@ -1,6 +1,6 @@
 /** Two runs side by side, paired by scenario and trial: what one factor is worth. */
 import { type Rate, wilson } from "../stats/index.js";
-import type { RunConfiguration } from "./configuration.js";
+import { fieldDifferences, type RunConfiguration } from "./configuration.js";
 import type { TrialRecord } from "./record.js";
 
 /** A run as it stands in its folder. */
@@ -133,22 +133,8 @@ const NOT_COMPARED = new Set(["scenarios", "trials", "runbooks.folder"]);
 const ABSENT: Record<string, unknown> = { attempts: 1 };
 
 function differingOptions(a: RunConfiguration, b: RunConfiguration): Comparison["options"] {
-  const found: Comparison["options"] = [];
-  const walk = (left: unknown, right: unknown, path: string): void => {
-    if (NOT_COMPARED.has(path)) return;
-    if (isObject(left) && isObject(right)) {
-      for (const name of new Set([...Object.keys(left), ...Object.keys(right)])) {
-        walk(left[name], right[name], path ? `${path}.${name}` : name);
-      }
-      return;
-    }
-    const [x, y] = [left ?? ABSENT[path] ?? null, right ?? ABSENT[path] ?? null];
-    if (JSON.stringify(x) !== JSON.stringify(y)) found.push({ path, a: x, b: y });
-  };
-  walk(a, b, "");
-  return found;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return value !== null && typeof value === "object" && !Array.isArray(value);
+  const meant = (value: unknown, path: string) => value ?? ABSENT[path] ?? null;
+  return fieldDifferences(a, b, NOT_COMPARED)
+    .map(({ path, a, b }) => ({ path, a: meant(a, path), b: meant(b, path) }))
+    .filter(({ a, b }) => JSON.stringify(a) !== JSON.stringify(b));
 }

@@ -45,17 +45,36 @@ export function differences(stored: RunConfiguration, wanted: RunConfiguration):
     const before = stored.scenarios.find((scenario) => scenario.id === id);
     if (before && before.hash !== hash) found.push(`scenario ${id} has changed (${before.hash} -> ${hash})`);
   }
-  const compare = (a: unknown, b: unknown, path: string): void => {
-    if (MAY_DIFFER.has(path)) return;
-    if (isObject(a) && isObject(b)) {
-      for (const key of new Set([...Object.keys(a), ...Object.keys(b)])) {
-        compare(a[key], b[key], path ? `${path}.${key}` : key);
+  for (const { path, a, b } of fieldDifferences(stored, wanted, MAY_DIFFER)) {
+    found.push(`${path}: ${show(a)} -> ${show(b)}`);
+  }
+  return found;
+}
+
+export interface FieldDifference {
+  /** Names joined by dots: `options.modalities.traces`. */
+  path: string;
+  a: unknown;
+  b: unknown;
+}
+
+/**
+ * Fields in which two plain objects differ, in order of the first one's fields.
+ * @param skip paths that are not looked at, nor what is under them
+ */
+export function fieldDifferences(a: unknown, b: unknown, skip: ReadonlySet<string>): FieldDifference[] {
+  const found: FieldDifference[] = [];
+  const walk = (left: unknown, right: unknown, path: string): void => {
+    if (skip.has(path)) return;
+    if (isObject(left) && isObject(right)) {
+      for (const name of new Set([...Object.keys(left), ...Object.keys(right)])) {
+        walk(left[name], right[name], path ? `${path}.${name}` : name);
       }
       return;
     }
-    if (JSON.stringify(a) !== JSON.stringify(b)) found.push(`${path}: ${show(a)} -> ${show(b)}`);
+    if (JSON.stringify(left) !== JSON.stringify(right)) found.push({ path, a: left, b: right });
   };
-  compare(stored, wanted, "");
+  walk(a, b, "");
   return found;
 }
 

@@ -1,6 +1,7 @@
 /** The environment's topology from the cluster's objects and the application's call graph. */
 import type { Topology, TopologyEdge, TopologyNode, WorkloadState } from "../environment.js";
 import type { KubeApi } from "../kube/api.js";
+import { labelsMatch } from "../kube/index.js";
 import type { KubeObject } from "../kube/objects.js";
 
 /** What stands in the topology; events, leases and the like do not. */
@@ -56,7 +57,7 @@ export function buildTopology(kube: KubeApi, calls: readonly Call[]): Topology {
     if (object.kind === "Pod") linkPod(object, id, link);
     if (object.kind === "Service") {
       for (const pod of kube.list("pods", object.metadata.namespace)) {
-        if (selects(object.spec?.selector, pod.metadata.labels)) link(id, entityId(pod), "SELECTS");
+        if (labelsMatch(object.spec?.selector, pod.metadata.labels)) link(id, entityId(pod), "SELECTS");
       }
     }
   }
@@ -89,11 +90,6 @@ function endpointOf(nodes: Map<string, TopologyNode>, namespace: string, name: s
   return ["Service", "Deployment", "StatefulSet", "DaemonSet"]
     .map((kind) => `${namespace}/${kind}/${name}`)
     .find((id) => nodes.has(id));
-}
-
-function selects(selector: Record<string, string> | undefined, labels: Record<string, string> = {}): boolean {
-  const wanted = Object.entries(selector ?? {});
-  return wanted.length > 0 && wanted.every(([key, value]) => labels[key] === value);
 }
 
 /** Replicas asked for and ready of every Deployment, StatefulSet and DaemonSet. */

@@ -1,4 +1,5 @@
 /** From kubectl's arguments to a verb with its flags, without asking any server. */
+import { editDistance } from "../suggest.js";
 import type { Verb } from "./context.js";
 import { KubectlError } from "./errors.js";
 import { type FlagSpecs, type Flags, parseFlags } from "./flags.js";
@@ -56,25 +57,11 @@ function subcommands(word: string): string[] {
 /** The message for a command that does not exist, with what it may have meant. */
 function unknownCommand(word: string): string {
   const names = [...new Set(VERBS.map((verb) => verb.name[0] as string))].sort();
-  const near = names.filter((name) => name.startsWith(word.toLowerCase()) || distance(name, word.toLowerCase()) <= 2);
+  const near = names.filter(
+    (name) => name.startsWith(word.toLowerCase()) || editDistance(name, word.toLowerCase(), 3) < 3,
+  );
   const hint = near.length > 0 ? `\n\nDid you mean this?\n${near.map((name) => `\t${name}`).join("\n")}` : "";
   return `Error: unknown command "${word}" for "kubectl"${hint}`;
-}
-
-/** Edits from one word to the other. */
-function distance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, i) => i);
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j++)
-      next[j] = Math.min(
-        (row[j] as number) + 1,
-        (next[j - 1] as number) + 1,
-        (row[j - 1] as number) + (a[i - 1] === b[j - 1] ? 0 : 1),
-      );
-    row = next;
-  }
-  return row[b.length] as number;
 }
 
 /** The first word of a command line: what the guard looks at before anything is parsed. */
